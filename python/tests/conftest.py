@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""conftest.py  `--all` (or TW_EFFORT=full) runs every case; without it a part of them."""
+import os
+
+import hypothesis
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="every case, not a part of them")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sampled(n): every n-th case runs without --all")
+    if os.environ.get("TW_EFFORT") == "full":
+        config.option.all = True
+    for name, examples in (("some", 60), ("every", 1500)):
+        hypothesis.settings.register_profile(
+            name, max_examples=examples, deadline=None, database=None, print_blob=True,
+            suppress_health_check=list(hypothesis.HealthCheck))
+    hypothesis.settings.load_profile("every" if config.option.all else "some")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of the tests marked `sampled(n)` every n-th runs; parameters of one test stay together."""
+    if config.option.all:
+        return
+    kept, left_out, seen = [], [], {}
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is None:
+            kept.append(item)
+            continue
+        name = item.function.__qualname__ + item.module.__name__
+        seen[name] = seen.get(name, -1) + 1
+        (kept if seen[name] % mark.args[0] == 0 else left_out).append(item)
+    items[:] = kept
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture
+def everything(request):
+    return request.config.option.all

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_command.py  The console script: its verbs, statuses and JSON records."""
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tilewright as tw
+from tilewright import _command
+
+
+def run(capsys, *arguments):
+    status = _command.main(list(arguments))
+    return (status, *capsys.readouterr())
+
+
+def test_layout(capsys):
+    assert run(capsys, "layout", "zipped_divide((4,8):(8,1), (2,4))") == (
+        0, "((2,4),(2,2)):((8,1),(16,4))\n", "")
+    assert run(capsys, "layout", "compatible((4,8), 32)")[1] == "0\n"
+    assert json.loads(run(capsys, "layout", "4:2", "--json")[1])["offs"] == [0, 2, 4, 6]
+    assert "<svg" in run(capsys, "layout", "(4,8):(8,1)", "--svg")[1]
+    status, out, err = run(capsys, "layout", "coalesce(")
+    assert (status, out) == (2, "") and "TW0101" in err and "^" in err
+
+
+def test_plan(capsys):
+    status, out, _ = run(capsys, "plan", "64", "4096", "4096", "--device", "h200")
+    assert status == 0 and out.startswith("sm90_") and "us predicted on NVIDIA H200" in out
+    record = json.loads(run(capsys, "plan", "64", "4096", "4096", "--json")[1])
+    assert record["schema"] == "tilewright.plan/1"
+    assert run(capsys, "plan", "64", "4096", "4096", "--format", "nvfp4", "--device", "h200")[
+        0] == 2
+    assert "nvfp4" in run(capsys, "plan", "64", "4096", "4096", "--format", "nvfp4")[1]
+    assert run(capsys, "plan", "64", "4096", "4096", "--format", "e4m3:1x128")[0] == 0
+
+
+def test_pages_and_devices(capsys):
+    assert run(capsys, "explain", "TW0451")[1].startswith("# TW0451: ")
+    assert run(capsys, "explain", "TW9999")[0] == 2
+    assert "NVIDIA H200" in run(capsys, "info")[1]
+    assert json.loads(run(capsys, "info", "--json")[1])["schema"] == "tilewright.devices/1"
+    assert run(capsys, "check", "none.so")[0] == 2
+
+
+def test_usage():
+    with pytest.raises(SystemExit):
+        _command.main([])
+    done = subprocess.run([sys.executable, "-m", "tilewright._command", "--version"],
+                          capture_output=True, text=True, check=False)
+    assert done.stdout == tw.__version__ + "\n", done.stderr

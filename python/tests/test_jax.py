@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_jax.py  Arrays of JAX: eager, jit, vmap, gradients, scales. Skipped without JAX."""
+import contextlib
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from helpers import check, f64, values
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+try:
+    import tilewright.jax as twj
+except ImportError as why:
+    pytest.skip(str(why), allow_module_level=True)
+
+
+@contextlib.contextmanager
+def kernels():
+    """Skips the test where a kernel is not in the representative set."""
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as why:
+        if "TW0505" in str(why):
+            pytest.skip("a kernel of the full set")
+        raise
+
+
+def arrays(*shapes, dtype="bfloat16", seed=0):
+    rng = np.random.default_rng(seed)
+    return [jnp.asarray(values(rng, shape, dtype)) for shape in shapes]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float8_e4m3fn", "int8"])
+def test_eager(dtype):
+    a, w = arrays((24, 64), (32, 64), dtype=dtype)
+    d = tw.gemm(a, w.T)
+    assert isinstance(d, jax.Array)
+    check(np.asarray(d), f64(a), f64(w).T)
+    check(np.asarray(twj.gemm(a, w, b_transposed=True)), f64(a), f64(w).T)
+
+
+def test_jit():
+    a, w = arrays((24, 64), (32, 64))
+    (v,) = arrays((32,))
+    d = jax.jit(lambda a, w: twj.gemm(a, w, bias=v, b_transposed=True))(a, w)
+    check(np.asarray(d), f64(a), f64(w).T, plus=f64(v))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_jit_with_activation(transposed):
+    a, w = arrays((24, 64), (32, 64))
+    f = jax.jit(lambda a, w: twj.gemm(a, w if transposed else w.T, activation="silu",
+                                      b_transposed=transposed))
+    x = f64(a) @ f64(w).T
+    right = x / (1 + np.exp(-x))
+    with kernels():
+        assert abs(f64(f(a, w)) - right).max() < 0.01 * abs(right).max()
+
+
+@pytest.mark.parametrize("forms", [("e4m3:row", "e4m3:row"), ("e4m3:1x128", "e4m3:128x128"),
+                                   ("nvfp4", "nvfp4"), ("mxfp8", "mxfp8")], ids=" ".join)
+def test_scales(forms):
+    a, w = arrays((64, 256), (128, 256))
+    qa, qw = tw.quantize(a, forms[0]), tw.quantize(w, forms[1])
+    assert isinstance(qa.data, jax.Array)
+    d = tw.gemm(qa, qw.T)
+    same = tw.gemm(tw.quantize(np.asarray(a), forms[0]), tw.quantize(np.asarray(w), forms[1]).T)
+    assert (np.asarray(d) == same).all()
+
+
+def test_vmap_is_a_batch():
+    a, w = arrays((3, 24, 64), (64, 32))
+    check(np.asarray(jax.vmap(lambda a: twj.gemm(a, w))(a)), f64(a), f64(w))
+    b = jnp.stack([w, w + w, w])
+    check(np.asarray(jax.vmap(twj.gemm)(a, b)), f64(a), f64(b))
+    two = jnp.stack([a, a])
+    assert jax.vmap(jax.vmap(lambda a: twj.gemm(a, w)))(two).shape == (2, 3, 24, 32)
+
+
+def test_vmap_with_bias():
+    a, w = arrays((3, 24, 64), (32, 64))
+    (v,) = arrays((32,))
+    d = jax.vmap(lambda a: twj.gemm(a, w, bias=v, b_transposed=True))(a)
+    check(np.asarray(d), f64(a), f64(w).T, plus=f64(v))
+
+
+def test_a_batch():
+    a, w = arrays((3, 24, 64), (64, 32))
+    check(np.asarray(twj.gemm(a, w)), f64(a), f64(w))
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "silu", "gelu", "gelu_erf"])
+@pytest.mark.parametrize("gate", [None, "split", "interleaved"])
+def test_gradients(activation, gate):
+    a, w = arrays((16, 32), (64, 32))
+    (v,) = arrays((64,))
+
+    def ours(a, w, v):
+        return twj.gemm(a, w, bias=v, activation=activation, gate=gate,
+                        b_transposed=True).astype("f4").sum()
+
+    def theirs(a, w, v):
+        x = a.astype("f4") @ w.astype("f4").T + v.astype("f4")
+        return twj._activated(x, activation, gate).sum()
+
+    if activation is None and gate is not None:
+        pytest.skip("a gate has an activation")
+    with kernels():
+        found = jax.jit(jax.grad(ours, (0, 1, 2)))(a, w, v)
+    for x, y in zip(found, jax.grad(theirs, (0, 1, 2))(a, w, v)):
+        assert x.shape == y.shape and x.dtype == y.dtype
+        assert abs(f64(x) - f64(y)).max() <= 0.03 * max(1, abs(f64(y)).max())
+
+
+def test_gradient_of_c_and_a_batch():
+    a, w = arrays((2, 16, 32), (32, 64))
+    c = jnp.ones((2, 16, 64), jnp.bfloat16)
+
+    def ours(a, w, c):
+        return (twj.gemm(a, w, c=c, beta=0.5, out_dtype="f32") ** 2).sum()
+
+    def theirs(a, w, c):
+        return ((a.astype("f4") @ w.astype("f4") + 0.5 * c.astype("f4")) ** 2).sum()
+
+    for x, y in zip(jax.grad(ours, (0, 1, 2))(a, w, c), jax.grad(theirs, (0, 1, 2))(a, w, c)):
+        assert x.shape == y.shape and abs(f64(x) - f64(y)).max() <= 0.02 * abs(f64(y)).max()
+
+
+def test_refusals_come_while_tracing():
+    a, w = arrays((24, 64), (32, 64))
+    with pytest.raises(tw.RefusedError, match="inner dimensions"):
+        jax.jit(twj.gemm)(a, w)
+    with pytest.raises(tw.RefusedError, match="out"):
+        tw.gemm(a, w.T, out=a)
+    with pytest.raises(tw.RefusedError, match="JAX"):
+        tw.gemm(np.asarray(a), np.asarray(w).T, out=a)
+    with pytest.raises(tw.RefusedError, match="gradient"):
+        jax.grad(lambda x: twj.gemm(x, x.T, out_dtype="f32").sum())(
+            a.astype(jnp.float8_e4m3fn))
+    with pytest.raises(tw.RefusedError, match="x"):
+        jax.jit(lambda x: tw.quantize(x, "e4m3").data)(a)
+
+
+def test_a_plan_of_abstract_arrays():
+    p = tw.plan(jax.ShapeDtypeStruct((64, 128), jnp.bfloat16),
+                jax.ShapeDtypeStruct((128, 256), jnp.bfloat16))
+    assert p.us > 0

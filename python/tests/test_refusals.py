@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_refusals.py  Bad input, row by row: its code, and the argument that the message names."""
+import os
+import pickle
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from helpers import TYPES, check, f64, values
+
+BF16 = TYPES["bfloat16"]
+A, B = np.ones((4, 8), BF16), np.ones((8, 16), BF16)
+Q = np.ones((256, 256), TYPES["float8_e4m3fn"])
+
+
+def read_only(shape):
+    x = np.zeros(shape, BF16)
+    x.flags.writeable = False
+    return x
+
+
+def overlapping():
+    store = np.ones((8, 16), BF16)
+    return store[:4, :8], store[:8, :16]
+
+
+TABLE = {
+    "one dimension": (lambda: tw.gemm(A[0], B), "TW0481", "a"),
+    "no dimension": (lambda: tw.gemm(np.ones((), BF16), B), "TW0481", "a"),
+    "four dimensions": (lambda: tw.gemm(A, np.ones((1, 1, 8, 16), BF16)), "TW0481", "b"),
+    "inner sizes": (lambda: tw.gemm(A, B[:7]), "TW0616", "a b"),
+    "batches": (lambda: tw.gemm(np.ones((2, 4, 8), BF16), np.ones((3, 8, 4), BF16)),
+                "TW0616", "matrices in a"),
+    "float64": (lambda: tw.gemm(A.astype("f8"), B), "TW0483", "a"),
+    "complex": (lambda: tw.gemm(A, np.ones((8, 16), "c8")), "TW0483", "b"),
+    "bool": (lambda: tw.gemm(np.ones((4, 8), bool), B), "TW0483", "a"),
+    "int64": (lambda: tw.gemm(np.ones((4, 8), np.int64), B), "TW0483", "a"),
+    "objects": (lambda: tw.gemm(np.ones((4, 8), object), B), "TW0483", "a"),
+    "the other byte order": (lambda: tw.gemm(np.ones((4, 8), ">f4"), B), "TW0483", "a"),
+    "float4 of ml_dtypes": (lambda: tw.gemm(np.ones((4, 8), ml_dtypes.float4_e2m1fn), B), "TW0483",
+                            "a"),
+    "another float8": (lambda: tw.gemm(np.ones((4, 8), ml_dtypes.float8_e4m3fnuz), B), "TW0483",
+                       "a"),
+    "mixed types": (lambda: tw.gemm(A, B.astype(np.float16)), "TW0404", "operand types"),
+    "a list": (lambda: tw.gemm([[1.0]], B), "TW0483", "a"),
+    "None": (lambda: tw.gemm(None, B), "TW0483", "a"),
+    "a masked array": (lambda: tw.gemm(np.ma.ones((4, 8), "f4"), B), "TW0483", ""),
+    "two strides": (lambda: tw.gemm(np.ones((4, 16), BF16)[:, ::2], B), "TW0482", "a"),
+    "negative stride": (lambda: tw.gemm(A[::-1], B), "TW0482", "a"),
+    "zero stride": (lambda: tw.gemm(np.broadcast_to(A[:1], (4, 8)), B), "TW0482", "a"),
+    "bias of a wrong size": (lambda: tw.gemm(A, B, bias=np.ones(5, BF16)), "TW0616", "bias"),
+    "c of a wrong size": (lambda: tw.gemm(A, B, c=np.ones((4, 8), BF16)), "TW0616", "c"),
+    "out of a wrong size": (lambda: tw.gemm(A, B, out=np.ones((4, 8), BF16)), "TW0616", "out"),
+    "out of a wrong type": (lambda: tw.gemm(A, B, out=np.ones((4, 16), np.int32)), "TW0405",
+                            "out"),
+    "read-only out": (lambda: tw.gemm(A, B, out=read_only((4, 16))), "TW0484", "out"),
+    "out is a list": (lambda: tw.gemm(A, B, out=[1]), "TW0483", "out"),
+    "out and out_dtype": (lambda: tw.gemm(A, B, out=np.ones((4, 16), BF16), out_dtype="f32"),
+                          "TW0484", "out_dtype"),
+    "out_dtype": (lambda: tw.gemm(A, B, out_dtype="float128x"), "TW0483", "out_dtype"),
+    "activation": (lambda: tw.gemm(A, B, activation="tanh"), "TW0486", "activation"),
+    "gate": (lambda: tw.gemm(A, B, gate="left"), "TW0486", "gate"),
+    "device": (lambda: tw.gemm(A, B, device="h9000"), "TW0434", "device"),
+    "promote": (lambda: tw.gemm(Q, Q, promote=100), "TW0437", "promotion"),
+    "a stream": (lambda: tw.gemm(A, B, stream=0), "TW0484", "stream"),
+    "scales of a wrong size": (lambda: tw.gemm(Q, Q, scale_a=np.ones((3, 5), "f4"),
+                                               scale_b=np.ones((2, 2), "f4")), "TW0450", "scale_a"),
+    "ambiguous scales": (lambda: tw.gemm(Q, Q.T, scale_a=np.ones((256, 2), "f4"),
+                                         scale_a_as="1x128", scale_b=np.ones((2, 2), "f4")),
+                         "TW0451", "scale_b"),
+    "scales of float64": (lambda: tw.gemm(Q, Q, scale_a=np.ones(()), scale_b=np.ones(())),
+                          "TW0483", "scale_a"),
+    "scales twice": (lambda: tw.gemm(tw.quantize(A, "e4m3"), B, scale_a=np.ones((4, 1), "f4")),
+                     "TW0484", "scale_a"),
+    "one format alone": (lambda: tw.gemm(tw.quantize(A.repeat(4, 1), "mxfp8"), Q[:32]), "TW0475",
+                         ""),
+    "word of an order": (lambda: tw.gemm(Q, Q, scale_a=np.ones((), "f4"), scale_a_as="2x2"),
+                         "TW0486", "scale_a_as"),
+    "to": (lambda: tw.quantize(A, "e9m9"), "TW0486", "to"),
+    "scaling": (lambda: tw.quantize(A, "e4m3", scaling="4x4"), "TW0486", "scaling"),
+    "quantised from integers": (lambda: tw.quantize(np.ones((4, 8), np.int8), "e4m3"), "", ""),
+    "a spec": (lambda: tw.gemm(tw.spec((4, 8), "bf16"), tw.spec((8, 8), "bf16")), "TW0408", "a"),
+    "a page": (lambda: tw.explain("TW9999"), "", ""),
+    "too large": (lambda: tw.gemm(tw.spec((2**31, 8), "bf16"), B), "", ""),
+}
+
+
+@pytest.mark.parametrize("row", TABLE, ids=str)
+def test_table(row):
+    call, code, argument = TABLE[row]
+    with pytest.raises(tw.RefusedError) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, ValueError) and isinstance(error, tw.TilewrightError)
+    assert error.code == code or not code, error
+    assert argument in error.what, error
+    assert error.got and error.need and str(error).startswith(error.code)
+    assert "tw_" not in str(error), f"a name of C in the message: {error}"
+    assert tw.explain(error.code).startswith(f"# {error.code}: ")
+
+
+def test_the_message_of_a_square_scale_names_the_argument_to_add():
+    with pytest.raises(tw.RefusedError, match="scale_b_as"):
+        TABLE["ambiguous scales"][0]()
+
+
+@pytest.mark.parametrize("part", ["a", "w", "bias"])
+def test_overlap(part):
+    """out may not be an operand, nor a part of one; c may be out."""
+    store = np.ones((16, 32), BF16)
+    x = {"a": store[:4, :8], "w": store[:16, :8], "bias": store[0, :16]}[part]
+    given = {"a": A, "w": np.ones((16, 8), BF16), "bias": np.ones(16, BF16), part: x}
+    with pytest.raises(tw.RefusedError) as caught:
+        tw.gemm(given["a"], given["w"].T, bias=given["bias"], out=store[:4, 4:20])
+    assert caught.value.code == "TW0446" and "out" in caught.value.what, caught.value
+    assert (f64(store) == 1).all()
+
+
+def test_neighbours_do_not_overlap():
+    store = np.ones((8, 32), BF16)
+    tw.gemm(store[:4, :8], B, out=store[4:, :16])
+    tw.gemm(store[:4, :8], B, out=store[:4, 8:24])  # other columns of the same rows
+    assert (f64(store[:4, :8]) == 1).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 8, 16), (4, 8, 0), (4, 0, 16), (0, 0, 0), (0, 0, 4)],
+                         ids=str)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int8"])
+def test_empty(shape, dtype):
+    m, k, n = shape
+    a, b = np.ones((m, k), TYPES[dtype]), np.ones((k, n), TYPES[dtype])
+    d = tw.gemm(a, b)
+    assert d.shape == (m, n) and not f64(d).any()
+
+
+def test_no_sum_is_bias_and_c():
+    a, b = np.ones((4, 0), BF16), np.ones((0, 16), BF16)
+    bias, c = values(np.random.default_rng(1), (16,), "bfloat16"), np.ones((4, 16), BF16)
+    assert (f64(tw.gemm(a, b, bias=bias)) == f64(bias)).all()
+    assert (f64(tw.gemm(a, b, c=c, beta=2.0)) == 2).all()
+
+
+@pytest.mark.parametrize("m", [0, 63])
+def test_no_rows_with_scales(m):
+    a = np.ones((m, 256), TYPES["float8_e4m3fn"])
+    w = np.ones((128, 256), TYPES["float8_e4m3fn"])
+    d = tw.gemm(a, w.T, scale_a=np.ones((m, 2), "f4"), scale_b=np.ones((1, 2), "f4"),
+                scale_b_as="torch:128x128" if m else None)
+    assert d.shape == (m, 128)
+
+
+@pytest.mark.parametrize("form", ["nvfp4", "mxfp4", "mxfp8"])
+@pytest.mark.parametrize("shape", [(63, 80), (1, 8), (130, 200)])
+def test_block_scaled_shapes_of_no_whole_tiles(form, shape):
+    """pytorch#172627, CUDALibrarySamples#172: such shapes fail elsewhere."""
+    rng = np.random.default_rng(2)
+    x, w = values(rng, (shape[0], 96), "bfloat16"), values(rng, (shape[1], 96), "bfloat16")
+    d = tw.gemm(tw.quantize(x, form), tw.quantize(w, form).T)
+    right = f64(x) @ f64(w).T
+    relative = np.sqrt(((f64(d) - right) ** 2).mean() / (right**2).mean())
+    assert d.shape == shape and relative < (0.1 if form == "mxfp8" else 0.4)
+
+
+def test_128x128_by_128x128():
+    """pytorch#182909."""
+    rng = np.random.default_rng(3)
+    x, w = values(rng, (256, 256), "bfloat16"), values(rng, (256, 256), "bfloat16")
+    d = tw.gemm(tw.quantize(x, "e4m3:128x128"), tw.quantize(w, "e4m3:128x128").T)
+    right = f64(x) @ f64(w).T
+    assert abs(f64(d) - right).mean() < 0.05 * abs(right).mean()
+
+
+def test_k_of_zero_with_any_strides():
+    """pytorch#192497."""
+    a = np.ones((16, 0), TYPES["float8_e4m3fn"])
+    b = np.lib.stride_tricks.as_strided(np.ones(0, TYPES["float8_e4m3fn"]), (0, 32), (1, 0))
+    d = tw.gemm(a, b, scale_a=np.ones((), "f4"), scale_b=np.ones((), "f4"))
+    assert d.shape == (16, 32) and not f64(d).any()
+
+
+def test_errors_are_values():
+    with pytest.raises(tw.RefusedError) as caught:
+        tw.gemm(A, B[:7])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is tw.RefusedError and str(again) == str(caught.value)
+    assert (again.code, again.need, again.hint) == (
+        caught.value.code, caught.value.need, caught.value.hint)
+
+
+def test_freed_memory_is_kept():
+    """An operand that Python no longer names lives until the call has returned."""
+    d = tw.gemm(np.ones((64, 64), BF16).T, np.ones((64, 64), BF16))
+    assert (f64(d) == 64).all()
+
+
+def test_a_memory_map(tmp_path):
+    path = os.path.join(tmp_path, "a.bin")
+    np.ones((4, 8), np.float16).tofile(path)
+    a = np.memmap(path, np.float16, "r", shape=(4, 8))
+    check(tw.gemm(a, np.ones((8, 4), np.float16)), f64(a), np.ones((8, 4)))
+
+
+@pytest.mark.parametrize("rows", [2**31 - 1, 2**31, 2**33, 2**62])
+def test_a_plan_for_many_rows(rows):
+    """A plan, or a refusal: no crash."""
+    try:
+        p = tw.plan(tw.spec((rows, 64), "bf16"), tw.spec((64, 64), "bf16").T, device="h200")
+    except tw.RefusedError as why:
+        assert why.code.startswith("TW")
+    else:
+        assert p.us > 0

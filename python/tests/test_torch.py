@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_torch.py  Tensors of torch: in host memory, and on a GPU where there is one. Skipped without
+torch."""
+import numpy as np
+import pytest
+
+import tilewright as tw
+from helpers import check, values
+
+torch = pytest.importorskip("torch")
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+
+
+def tensors(device, *shapes, dtype=torch.bfloat16, seed=0):
+    rng = np.random.default_rng(seed)
+    return [torch.tensor(values(rng, shape, "float32")).to(dtype).to(device) for shape in shapes]
+
+
+def f64(x):
+    return x.to(torch.float64).cpu().numpy()
+
+
+def right(d, expected, relative=0.01):
+    assert abs(f64(d) - expected).max() <= relative * max(1.0, abs(expected).max())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.int8,
+                                   torch.float8_e4m3fn], ids=str)
+def test_types(device, dtype):
+    a, w = tensors(device, (48, 64), (32, 64), dtype=dtype)
+    d = tw.gemm(a, w.T)
+    assert isinstance(d, torch.Tensor) and d.device == a.device
+    right(d, f64(a) @ f64(w).T)
+    out = torch.empty_like(d)
+    assert tw.gemm(a, w.T, out=out) is out and torch.equal(out, d)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("forms", [("e4m3:row", "e4m3:row"), ("e4m3:1x128", "e4m3:128x128"),
+                                   ("int8:row", "int8:row")], ids=" ".join)
+def test_scales(device, forms):
+    x, w = tensors(device, (64, 256), (128, 256))
+    d = tw.gemm(tw.quantize(x, forms[0]), tw.quantize(w, forms[1]).T)
+    right(d, f64(x) @ f64(w).T, 0.1)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_plan(device):
+    a, w = tensors(device, (48, 64), (32, 64))
+    p = tw.plan(a, w.T)
+    right(p(a, w.T), f64(a) @ f64(w).T)
+    right(tw.plan(torch.empty(48, 64, device="meta", dtype=torch.bfloat16),
+                  torch.empty(64, 32, device="meta", dtype=torch.bfloat16), device="h200")
+          and p(a, w.T), f64(a) @ f64(w).T)
+
+
+def test_refusals():
+    a, w = tensors("cpu", (48, 64), (32, 64))
+    with pytest.raises(tw.RefusedError, match="gradient"):
+        tw.gemm(a.clone().requires_grad_(), w.T)
+    with pytest.raises(tw.RefusedError, match="stream"):
+        tw.gemm(a, w.T, stream=0)
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
+class TestGpu:
+    def test_current_stream(self):
+        a, w = tensors("cuda", (512, 512), (512, 512))
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            d = tw.gemm(a, w.T)
+        stream.synchronize()
+        right(d, f64(a) @ f64(w).T)
+
+    @pytest.mark.parametrize("k", [512, 511])
+    def test_graph(self, k):
+        """511: a leading dimension that TMA cannot address: the plan needs a workspace."""
+        a, w = tensors("cuda", (64, k), (128, k))
+        expected = tw.gemm(a, w.T)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            d = tw.gemm(a, w.T)
+        for _ in range(3):
+            d.zero_()
+            graph.replay()
+            torch.cuda.synchronize()
+            assert torch.equal(d, expected)
+
+    def test_devices_are_not_mixed(self):
+        (a,), (w,) = tensors("cuda", (48, 64)), tensors("cpu", (32, 64))
+        with pytest.raises(tw.RefusedError, match="device of b"):
+            tw.gemm(a, w.T)
+        with pytest.raises(tw.RefusedError, match="device"):
+            tw.gemm(a, a.T, device="h200")
+
+
+def test_same_bits_as_numpy():
+    a, w = tensors("cpu", (48, 64), (32, 64), dtype=torch.float16)
+    check(tw.gemm(a, w.T).numpy(), f64(a), f64(w).T)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilewright: GEMMs on tensor cores for NumPy, torch, CuPy and JAX, and an emulator of the GPU.
+
+    import numpy as np, tilewright as tw
+    d = tw.gemm(a, w.T, bias=v, activation="gelu")
+    y = tw.gemm(tw.quantize(x, "nvfp4"), tw.quantize(w, "nvfp4").T)
+
+Arrays in host memory are multiplied by the emulator, which runs the kernels of the GPU and reports
+races; CUDA arrays on their GPU.
+"""
+import atexit as _atexit
+import json as _json
+import os as _os
+
+from . import _tw
+from ._arrays import Spec
+from ._errors import KernelFault, LayoutError, NoDeviceError, RefusedError, TilewrightError
+from ._gemm import gemm
+from ._layout import Layout, layout
+from ._plan import Plan, plan, spec
+from ._scaled import Scaled, quantize
+
+_atexit.register(_tw.end)
+_os.register_at_fork(after_in_child=_tw.after_fork)
+
+__version__ = _tw.version()
+__all__ = ["KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan", "RefusedError",
+           "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm", "layout",
+           "layouts", "plan", "plan_model", "quantize", "spec"]
+
+
+def devices():
+    """The devices that plans are made for, and the GPU of this machine.
+
+    Returns:
+        dict: schema tilewright.devices/1.
+    """
+    return _json.loads(_tw.devices_json())
+
+
+def explain(code):
+    """The page of a code, such as "TW0451" or "E0024".
+
+    Returns:
+        str: Markdown.
+    """
+    return _tw.explain(code)
+
+
+def __getattr__(name):
+    if name in ("emu", "jax", "layouts", "torch"):
+        import importlib
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in ("plan_model", "ModelPlan", "PlanRow"):
+        from . import _model
+        return getattr(_model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""_plan.py  Plans: a kernel is chosen once, with its predicted time, for tensors or specs."""
+import json
+
+from . import _tw
+from ._arrays import Spec, SpecKind, place_of, type_of_numbers
+from ._gemm import Call
+from ._scaled import Scaled, quantized_shape, split_format
+
+
+def spec(shape, dtype, *, strides=None):
+    """A tensor without data, for plan().
+
+    Args:
+        shape: (m, k), or with a batch in front.
+        dtype: a type, or a format of quantize(), such as "e4m3:1x128" or "nvfp4".
+        strides: in elements; C order without.
+
+    Returns:
+        Spec, or Scaled of specs where dtype is a format.
+    """
+    if isinstance(dtype, str) and (":" in dtype or dtype in ("mxfp8", "mxfp4", "nvfp4")):
+        to, scaling, form, order = split_format(dtype, None, "torch")
+        result, numbers, scale_shape, scale_strides, scale_numbers, _, _ = quantized_shape(
+            Spec(shape, "bfloat16").tensor, to, scaling)
+        level = Spec((1,), "float32") if form == "nvfp4" else None
+        return Scaled(Spec(result, type_of_numbers(numbers)),
+                      Spec(scale_shape, type_of_numbers(scale_numbers), scale_strides), level,
+                      form, order)
+    return Spec(shape, dtype, strides)
+
+
+def _as_spec(x):
+    """A spec of what has a shape and a type but no data, such as jax.ShapeDtypeStruct."""
+    if x is None or isinstance(x, (Spec, Scaled, str)):
+        return x
+    if not hasattr(x, "__dlpack__") or getattr(getattr(x, "device", None), "type", "") == "meta":
+        if hasattr(x, "shape") and hasattr(x, "dtype"):
+            strides = x.stride() if callable(getattr(x, "stride", None)) else None
+            return Spec(x.shape, x.dtype, strides)
+    return x
+
+
+class Plan:
+    """A kernel for one problem: its choice, its predicted time, and the call that runs it.
+
+    Attributes:
+        kernel: the name of the kernel (str).
+        us: the predicted time in microseconds (float).
+        terms: the parts of the prediction in microseconds (dict).
+        why: what limits the time, and the plan that came second (str).
+        hints: what would be faster, such as an aligned leading dimension (list of str).
+        workspace_bytes: what a run on a GPU needs.
+        device: the device that the plan is for (str).
+    """
+
+    def __init__(self, made, call, out_dtype):
+        self._made, self._call, self._out_dtype = made, call, out_dtype
+        self._record = None
+
+    @property
+    def record(self):
+        """The record of `tilewright plan --json`, schema tilewright.plan/1 (dict)."""
+        if self._record is None:
+            self._record = json.loads(self._made.json(1))
+        return self._record
+
+    @property
+    def kernel(self):
+        return self.record["chosen"]["kernel"]
+
+    @property
+    def us(self):
+        return self.record["chosen"]["predicted"]["us"]
+
+    @property
+    def terms(self):
+        return self.record["chosen"]["terms_us"]
+
+    @property
+    def why(self):
+        r = self.record
+        text = f"{r['because']}; {r['limit']}"
+        return f"{text}; second: {r['runner_up']}" if r.get("runner_up") else text
+
+    @property
+    def hints(self):
+        return list(self.record["hints"])
+
+    @property
+    def device(self):
+        return self.record["device"]
+
+    @property
+    def workspace_bytes(self):
+        return self._made.workspace_bytes
+
+    def candidates(self, n=0):
+        """The n best plans, best first (0: all): dicts with kernel, predicted and terms_us."""
+        return json.loads(self._made.json(n))["plans"]
+
+    def __call__(self, a, b, *, out=None, c=None, bias=None, scale_a=None, scale_b=None,
+                 scale_out=None, stream=None, workspace=None):
+        """Runs the kernel on tensors of the plan's shapes, strides and types (TW0488 otherwise).
+
+        Returns:
+            The result, as gemm() returns it.
+        """
+        call = self._call.again(a, b, c, bias, scale_a, scale_b, scale_out)
+        result = call.result(out, self._out_dtype if out is None else None)
+        call.kind.run(call, stream, workspace, self._made)
+        return result
+
+    def __repr__(self):
+        return f"<Plan {self.kernel}, {self.us:.2f} us on {self.record['device_name']}>"
+
+    def _repr_html_(self):
+        import html
+        r = self.record
+        rows = [("kernel", self.kernel), ("device", r["device_name"]),
+                ("predicted time", f"{self.us:.2f} us"),
+                ("problem", f"{r['m']} x {r['n']} x {r['k']}, {r['layout']}"), ("why", self.why)]
+        rows += [("hint", hint) for hint in self.hints]
+        rows += [(f"term: {name}", f"{value:.2f} us") for name, value in self.terms.items()
+                 if name not in ("waves", "shared_memory") and value]
+        return "<table>" + "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(str(b))}</td>"
+                                   "</tr>" for a, b in rows) + "</table>"
+
+
+def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None,
+         activation=None, gate=None, scale_a=None, scale_b=None, scale_a_as=None, scale_b_as=None,
+         scale_out=None, promote=128, invariant=False):
+    """Chooses a kernel without running it.
+
+    Args:
+        a, b, and the other tensors: arrays, `spec()`s, or anything with shape and dtype: no data is
+            read. Tensors without data count as aligned to 256 bytes.
+        device: the GPU that the plan is for, "h200", "b200" ...; without it that of the arrays; of
+            arrays in host memory and specs "h200", "b200" for block-scaled operands.
+        The other arguments are those of gemm().
+
+    Returns:
+        Plan.
+    """
+    a, b, c, bias = _as_spec(a), _as_spec(b), _as_spec(c), _as_spec(bias)
+    if device is None and place_of(a.data if isinstance(a, Scaled) else a)[0] == 1:
+        device = "b200" if isinstance(a, Scaled) and a.block_format else "h200"
+    call = Call(a, b, c, bias, _as_spec(scale_a), _as_spec(scale_b), scale_a_as, scale_b_as,
+                _as_spec(scale_out), alpha, beta, activation, gate, promote, invariant, device)
+    call.result(_as_spec(out), out_dtype, SpecKind)
+    return Plan(_tw.Plan(tuple(call.tensors), call.words, call.numbers_on()), call, out_dtype)

