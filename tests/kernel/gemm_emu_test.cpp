@@ -138,8 +138,9 @@ TEST_P(ClusterK, EachTileInEachWay) {
   std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
-  int const m = 2 * t.tile_m - 24, n = t.tile_n + 8, k = 64 * (4 * t.cluster_k + 1) - 8;
+  int const m = 2 * t.tile_m - 24, n = t.tile_n + 8;
   for (elem const d : {elem::bf16, elem::f32}) {
+    int const k = 64 * (4 * t.cluster_k + (d == elem::bf16 ? 1 : 3)) - 8;  // 9 blocks of two, 11
     product p;
     p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
     p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
