@@ -43,8 +43,8 @@ class product {
 
   void run_shipped(emu::options const& o) { gemm_emulated(plan(), operands(), o); }
 
-  /// The same GEMM, tiles and clusters by the kernel whose plain accesses are seen. Not the
-  /// shipped one: a program holds one copy of each inline function, and would intercept both.
+  /// The GEMM, tiles and clusters of run_shipped() by the kernel whose plain accesses are seen.
+  /// Not run_shipped(): a program holds one copy of each inline function, and would intercept both.
   void run_intercepted(emu::options const& o) {
     mutants::run_reference_gemm(a_.data(), b_.data(), d_.data(), size_, o);
   }

@@ -19,14 +19,14 @@ nlohmann::json to_json(device_facts const& f);
 /// the path.
 void write_text(std::string const& path, char const* option, std::string const& text);
 
-/// The same for an object of --json, one line per field and per element of a list.
+/// write_text() of an object of --json, one line per field and per element of a list.
 void write_json(std::string const& path, nlohmann::json const& content);
 
 /// Refuses (TW0612) a path that cannot be written, and a file that exists and does not contain
 /// `mark` near its begin: a name that is meant for another option costs no data. An empty path is
 /// no output.
 void check_own_file(std::string const& path, char const* option, std::string const& mark);
-/// The same for --json: a file of another kind than those of write_json().
+/// check_own_file() for --json: a file of another kind than those of write_json().
 void check_json_file(std::string const& path);
 
 }  // namespace tw::bench

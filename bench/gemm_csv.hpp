@@ -17,7 +17,7 @@ inline std::string csv_head() {
          "kernel\n";
 }
 
-/// A text in quotes where it needs them.
+/// A text in quotes if it needs them.
 inline std::string csv_text(std::string const& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -183,7 +183,7 @@ class measurement {
   void add(std::string const& name, std::string const& kernel, contender_pointer program) {
     add(name, kernel, std::move(program), problem_);
   }
-  /// The same of a contender that computes `p`.
+  /// Adds a contender that computes `p`.
   void add(std::string const& name, std::string const& kernel, contender_pointer program,
            gemm_problem const& p) {
     provider_result result;

@@ -65,7 +65,7 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   return tw::problem_of(a);
 }
 
-/// The same batch with arrays of addresses.
+/// The batch with arrays of addresses.
 inline gemm_problem with_pointers(gemm_problem p) {
   for (matrix_desc* m : {&p.a, &p.b, &p.d}) m->batch_stride_elems = matrix_desc::by_pointers;
   return p;

@@ -92,7 +92,7 @@ bool tune_one(plan_meter& meter, tuning_store& store, tune_options const& o, dea
 
 tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& o,
                   std::function<void(double)> const& progress,
-                  std::function<void(tune_result const&)> const& told) {
+                  std::function<void(tune_result const&)> const& on_result) {
   deadline const end{o.minutes};
   tuning_identity const id = meter.identity();
   tune_outcome outcome;
@@ -121,7 +121,7 @@ tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& o,
       ++outcome.failed;
       result.failure = r.what();
     }
-    told(result);
+    on_result(result);
     share(1);
   }
   return outcome;

@@ -20,7 +20,7 @@ class plan_meter {
   virtual std::vector<gemm_plan> begin(gemm_problem const& p) = 0;
   /// Microseconds of a launch: the least of a few short bursts.
   virtual double trial(gemm_plan const& plan) = 0;
-  /// The same for several plans, interleaved, under the protocol of published results: medians.
+  /// Times of several plans, interleaved, under the protocol of published results: medians.
   /// Each plan's launches follow each other, and start early where the plan says so.
   virtual std::vector<double> compare(std::vector<gemm_plan> const& plans) = 0;
 };
@@ -47,9 +47,9 @@ struct tune_outcome {
 };
 
 /// Each trial is in the store when the next begins; a run that was ended goes on where it was.
-/// `progress`: share of all that is done; `told`: after each problem that was worked on.
+/// `progress`: share of all that is done; `on_result`: after each problem that was worked on.
 tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& options,
                   std::function<void(double)> const& progress,
-                  std::function<void(tune_result const&)> const& told);
+                  std::function<void(tune_result const&)> const& on_result);
 
 }  // namespace tw::bench

@@ -67,7 +67,7 @@ bool has_operands_of(gemm_problem const& p, bench::dtype_row const& row) {
          row.precision == p.precision;
 }
 
-/// The word of --dtype, with the type of D where it is not the usual one.
+/// The word of --dtype, with the type of D if it is not the usual one.
 std::string dtype_of(gemm_problem const& p) {
   for (bool const usual_d : {true, false})
     for (bench::dtype_row const& row : bench::dtypes)

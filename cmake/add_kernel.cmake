@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tilewright_add_kernel(NAME SOURCES file.cpp... [CUDA])
+# tilewright_add_kernel(NAME SOURCES FILE... [CUDA])
 #
 # NAME.so: the kernels of the sources as a plugin for `tilewright check` (docs/checking.md). The
 # compiler calls the emulator before each plain load and store; the plugin holds its own emulator

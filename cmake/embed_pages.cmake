@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes OUT, a C++ source with every page FOLDER/*.md, for tools/error_pages.hpp.
-# Run: cmake -DFOLDER=docs/errors -DOUT=error_pages.cpp -P cmake/embed_pages.cmake
+# Run: cmake -DFOLDER=docs/errors -DOUT=FILE -P cmake/embed_pages.cmake
 file(GLOB pages ${FOLDER}/*.md)
 list(SORT pages)
 set(rows "")

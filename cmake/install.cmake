@@ -57,6 +57,24 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/tilewright.pc.in
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
+# The C library: its link name is not that of the shared C++ library (c_library.cmake).
+if(TW_WITH_C_LIBRARY)
+  install(TARGETS tilewright_c EXPORT tilewrightCTargets
+          LIBRARY COMPONENT library NAMELINK_SKIP)
+  install(EXPORT tilewrightCTargets NAMESPACE tilewright:: DESTINATION ${tw_config_folder}
+          COMPONENT development)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/c)
+  file(CREATE_LINK libtilewright.so.0 ${PROJECT_BINARY_DIR}/c/libtilewright_c.so SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/c/libtilewright_c.so DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          COMPONENT development)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/tilewright.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tilewright-c.pc.in
+                 ${PROJECT_BINARY_DIR}/tilewright-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tilewright-c.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)

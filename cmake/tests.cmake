@@ -24,7 +24,7 @@ set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_
 # The folders whose programs use the emulator alone, or the library without the command; a build
 # of a few test programs then compiles no more than they need.
 set(tw_emulator_tests arch base law pipeline tensor)
-set(tw_library_tests atom dispatch kernel)
+set(tw_library_tests atom c dispatch kernel)
 
 # Folders whose files are compiled in batches: most of the time of a file alone is spent in headers
 # and templates that all use (decision 0039). Names of unnamed namespaces are unique in each.
@@ -44,6 +44,9 @@ function(tw_test_program target folder)
                                           nlohmann_json::nlohmann_json)
   if(folder IN_LIST tw_library_tests)
     target_link_libraries(${target} PRIVATE tilewright ${BLAS_LIBRARIES})
+    if(folder STREQUAL "c")
+      target_link_libraries(${target} PRIVATE tilewright_c)
+    endif()
   elseif(NOT folder IN_LIST tw_emulator_tests)
     target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
     add_dependencies(${target} tilewright_command)
@@ -97,6 +100,9 @@ set(tw_long_scripts consumer.consumer_test.test_own_kernels_are_checked
 set(tw_long_programs kernel tools)
 
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
+if(NOT TW_WITH_C_LIBRARY)
+  list(REMOVE_ITEM tw_test_folders ${PROJECT_SOURCE_DIR}/tests/c)
+endif()
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)
   file(GLOB programs CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -172,6 +178,9 @@ if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/n
 endif()
 if(TW_WITH_CUDA AND tw_build_gpu_tests)
   file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu)
+  if(NOT TW_WITH_C_LIBRARY)
+    list(REMOVE_ITEM tw_gpu_tests ${PROJECT_SOURCE_DIR}/tests/gpu/c_library.cu)
+  endif()
   foreach(source ${tw_gpu_tests})
     get_filename_component(name ${source} NAME_WE)
     add_executable(gpu_${name} ${source})
@@ -181,6 +190,9 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT ${tw_hang_s}
                          SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")
   endforeach()
+  if(TARGET gpu_c_library)
+    target_link_libraries(gpu_c_library PRIVATE tilewright_c)
+  endif()
   # Two headers of arch/cuda that stand for tcgen05 on a Hopper GPU. More threads share the
   # registers there than on Blackwell, so ptxas may spill.
   target_include_directories(gpu_umma_by_wgmma BEFORE PRIVATE

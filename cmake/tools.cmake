@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The command tilewright: its verbs (tools/, bench/) as two libraries that tests link too, and
 # main.cpp.
-# With GPU code *.cu, without it *.nocuda.cpp; the pages of docs/errors are embedded.
+# With GPU code *.cu, without it *.nocuda.cpp.
 file(GLOB_RECURSE tw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp
                                                     ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-list(REMOVE_ITEM tw_tool_sources ${PROJECT_SOURCE_DIR}/tools/main.cpp)
+list(REMOVE_ITEM tw_tool_sources ${PROJECT_SOURCE_DIR}/tools/main.cpp ${tw_report_sources})
 if(TW_WITH_CUDA AND NOT TW_DEVICE_KERNELS STREQUAL "smoke")
   file(GLOB_RECURSE tw_tool_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cu
                                                            ${PROJECT_SOURCE_DIR}/bench/*.cu)
@@ -21,18 +21,6 @@ if(TW_WITH_CUDA AND NOT TW_DEVICE_KERNELS STREQUAL "smoke")
                          "--generate-code=arch=compute_100f,code=sm_100f")
   list(APPEND tw_tool_sources ${tw_tool_cuda_sources} $<TARGET_OBJECTS:tilewright_probes>)
 endif()
-
-file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)
-set(tw_embedded_pages ${PROJECT_BINARY_DIR}/generated/error_pages.cpp)
-# The names as a file, rewritten only when they change: a page that is removed is noticed too.
-set(tw_page_names ${PROJECT_BINARY_DIR}/generated/error_pages.txt)
-file(GENERATE OUTPUT ${tw_page_names} CONTENT "${tw_error_pages}\n")
-add_custom_command(
-  OUTPUT ${tw_embedded_pages}
-  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/docs/errors -DOUT=${tw_embedded_pages}
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
-  DEPENDS ${tw_error_pages} ${tw_page_names} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
-  COMMENT "Embedding docs/errors" VERBATIM)
 
 # Registers of our kernels, for `tilewright occupancy`.
 set(tw_golden ${PROJECT_SOURCE_DIR}/tests/golden/ptxas.json)
@@ -64,15 +52,15 @@ tw_accesses_seen(${tw_seen})
 # linked without these folders of tools/, and without files that begin with these words.
 set(tw_of_other_verbs hazards/ ladder/ mutants/ profile/ selftest/ stages/
     problem_request banks_ check_command explain_ kernel_explanation ladder_ man_page mutants
-    occupancy_ plan_ profile_ quantize_command roofline selftest_ stages_ tmem_access)
+    occupancy_ plan_command profile_ quantize_command roofline selftest_ stages_ tmem_access)
 list(JOIN tw_of_other_verbs "|" tw_of_other_verbs)
 set(tw_gemm_tool_sources ${tw_tool_sources})
 list(FILTER tw_gemm_tool_sources EXCLUDE REGEX
      "TARGET_OBJECTS|^${PROJECT_SOURCE_DIR}/(bench/|tools/(${tw_of_other_verbs}))")
 list(REMOVE_ITEM tw_tool_sources ${tw_gemm_tool_sources})
 add_library(tilewright_gemm_tools STATIC ${tw_gemm_tool_sources})
-add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
-                                    ${tw_embedded_registers} ${tw_embedded_ceilings})
+add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_registers}
+                                    ${tw_embedded_ceilings})
 # The batches are the same with device code and without.
 set(tw_without_device ${tw_tool_sources} ${tw_gemm_tool_sources})
 list(FILTER tw_without_device INCLUDE REGEX "\\.nocuda\\.cpp$")
@@ -87,7 +75,8 @@ foreach(target tilewright_gemm_tools tilewright_tools)
   target_compile_options(${target} PRIVATE ${tw_quick_to_compile})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools
                                        PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${target} PUBLIC tilewright tilewright_emulator_hooks fmt::fmt
+  target_link_libraries(${target} PUBLIC tilewright_reports tilewright
+                                         tilewright_emulator_hooks fmt::fmt
                                          spdlog::spdlog CLI11::CLI11 nlohmann_json::nlohmann_json
                                          ${CMAKE_DL_LIBS})
 endforeach()

@@ -4,8 +4,10 @@
 
 For each kernel of the families sm90_gemm, sm100_gemm and sm100_scaled that the build has, rules()
 states what must hold whatever compiler made it; tests/golden/sass.json has the accepted counts of
-the representative kernels and the nvcc that they belong to. Without a disassembler (gen/sass.py)
-the exit status is 77.
+the representative kernels and the nvcc that they belong to. Among them are the instructions that
+cost time in the loops over K of Hopper kernels (gen/sass_loops.py): a kernel that is not accepted
+has none of them, and one that has more is shown with the places. Without a disassembler
+(gen/sass.py) the exit status is 77.
 
     --build FOLDER  a build with device code
     --only REGEX    kernels of the sources whose names match, such as sm100_gemm/gpu_bf16; without
@@ -26,6 +28,7 @@ import sys
 import golden
 import instances
 import sass
+import sass_loops
 
 GOLDEN = os.path.join(sass.ROOT, "tests/golden/sass.json")
 STEPS = 4  # tcgen05.mma or wgmma of a tile's K: rows of 128 bytes, 32 bytes an instruction
@@ -126,8 +129,17 @@ def counts(code):
     return dict(sorted(found.items()))
 
 
-def look_at(tools, path):
-    """(complaints, {name: counts}) of the kernels of one object."""
+def extra(code, accepted):
+    """Complaints about instructions in the loops over K beyond the accepted counts."""
+    more = {kind for kind, n in sass_loops.counts(code).items() if n > accepted.get(kind, 0)}
+    for kind, i in sass_loops.findings(code):
+        if sass_loops.key(kind) in more:
+            yield f"{kind} in a loop over K: {i.opcode} {i.operands} at {i.address:#x}"
+
+
+def look_at(tools, path, accepted):
+    """(complaints, {name: counts}) of the kernels of one object. accepted: None accepts the counts
+    that are found."""
     kernels = {k: c for k, c in sass.disassemble(tools, path).items() if c}
     names = golden.names_of([symbol for symbol, _ in kernels]) if kernels else []
     wrong, found = [], {}
@@ -137,6 +149,11 @@ def look_at(tools, path):
         shown = f"{name} ({target})"
         found[shown] = counts(code)
         wrong += [f"{shown}: {line}" for line in rules(name, code)]
+        if config_of(name) not in BLACKWELL:
+            found[shown] |= sass_loops.counts(code)
+            if accepted is not None:
+                wrong += [f"{source_of(path)}: {shown}: {line}"
+                          for line in extra(code, accepted.get(shown, {}))]
     return wrong, found
 
 
@@ -228,13 +245,15 @@ def main():
         if options.only and not wrong and not paths:
             print(f"sass: no Blackwell kernel matches: nothing to check for {options.target}")
             return 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for complaints, kernels in pool.map(lambda path: look_at(tools, path), paths):
-            wrong += complaints
-            found.update(kernels)
     with open(GOLDEN, encoding="utf-8") as file:
         accepted = json.load(file)
     versions = {"nvcc": version, "nvdisasm": sass.release(tools)}
+    same = all(accepted[tool] == versions[tool] for tool in versions)
+    known = accepted["kernels"] if same and not options.accept else None
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for complaints, kernels in pool.map(lambda path: look_at(tools, path, known), paths):
+            wrong += complaints
+            found.update(kernels)
     which = golden.kernel_set(options.build)
     if options.accept:
         if which != "representative" or options.only:
@@ -245,7 +264,7 @@ def main():
         kept = {n: c for n, c in accepted["kernels"].items() if not n.endswith(ends)}
         with open(GOLDEN, "w", encoding="utf-8") as file:
             write(file, versions, {**kept, **found})
-    elif any(accepted[tool] != versions[tool] for tool in versions):
+    elif not same:
         print(f"sass: accepted with nvcc {accepted['nvcc']} and nvdisasm {accepted['nvdisasm']}, "
               f"these are {version} and {versions['nvdisasm']}: counts not compared")
     else:

@@ -21,7 +21,7 @@ namespace tw {
 /// where the question lacks a field, and what the atom's code refuses.
 std::optional<nlohmann::ordered_json> answer_atom_question(nlohmann::ordered_json const& question);
 
-/// The same for MMA atoms alone: mma_atom, tiled_mma, tiled_mma_partition, umma_idesc, tmem_frg.
+/// Answers of MMA atoms alone: mma_atom, tiled_mma, tiled_mma_partition, umma_idesc, tmem_frg.
 std::optional<nlohmann::ordered_json> answer_mma_question(nlohmann::ordered_json const& question);
 
 /// fields[key], key_offs or key_n and key_crc32 of a layout whose pointer stands at `base`.

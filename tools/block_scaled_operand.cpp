@@ -67,8 +67,8 @@ void check_signs(scale_desc const& s, scaled_operand const& x, std::byte const* 
       }
 }
 
-/// Refuses a NaN between the blocks of a row and the end of its tile of the order 32x4x4: the tensor
-/// core multiplies zeros of K by it, and D gets NaN.
+/// Refuses a NaN between the blocks of a row and the end of its tile of the order 32x4x4: the
+/// tensor core multiplies zeros of K by it, and D gets NaN.
 void check_padding(scale_desc const& s, scaled_operand const& x, std::byte const* factors,
                    std::string const& file) {
   if (!s.tiled) return;
@@ -79,8 +79,7 @@ void check_padding(scale_desc const& s, scaled_operand const& x, std::byte const
   for (std::int64_t i = 0; i < matrices; ++i)
     for (std::int64_t outer = 0; outer < x.outer; ++outer)
       for (std::int64_t block = blocks; block < end; ++block)
-        if (std::to_integer<unsigned>(
-                factors[scale_offset(s, outer, block * s.block_k, i)]) == nan)
+        if (std::to_integer<unsigned>(factors[scale_offset(s, outer, block * s.block_k, i)]) == nan)
           refuse("TW0491", fmt::format("scale of {} in {}", letter(x.is_b), file),
                  fmt::format("NaN ({:#04x}) for {} {} after its last block, {} of {}", nan,
                              x.is_b ? "column" : "row", outer, blocks - 1, blocks),

@@ -76,7 +76,7 @@ void load(matrix_desc const& m, void const* base, indices const& rows, std::int6
   });
 }
 
-/// The same of A or B, as the tensor core multiplies it.
+/// A panel of A or B, as the tensor core multiplies it.
 void load_operand_panel(matrix_desc const& m, void const* base, indices const& rows,
                         std::int64_t first_col, std::int64_t cols, std::vector<double>& out) {
   load(m, base, rows, first_col, cols, out.data());

@@ -2,6 +2,7 @@
 // error_pages.hpp  The pages of docs/errors, built into the command by cmake/embed_pages.cmake.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,8 @@ struct error_page {
 
 /// Sorted by code.
 std::vector<error_page> const& error_pages();
+
+/// The page of a code in letters of any case. Throws `rejected` TW0617, with the hint.
+error_page error_page_of(std::string code, char const* hint);
 
 }  // namespace tw

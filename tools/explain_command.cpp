@@ -58,23 +58,21 @@ bool explains_kernel(std::string const& name, bool as_json) {
   return true;
 }
 
-exit_status explain_code(std::string code, bool as_json) {
+exit_status explain_code(std::string const& code, bool as_json) {
   if (!code.empty() && explains_kernel(code, as_json)) return exit_status::done;
-  for (char& c : code) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   if (code.empty()) {
     list_codes(as_json);
     return exit_status::done;
   }
-  for (error_page const& page : error_pages()) {
-    if (page.code != code) continue;
-    if (as_json)
-      print_json("tilewright.explain.code/1", {{"code", page.code}, {"text", page.text}});
-    else
-      fmt::print("{}{}", page.text, page.text.ends_with('\n') ? "" : "\n");
-    return exit_status::done;
-  }
-  refuse("TW0617", "error code", code, "a code as messages begin with it",
-         "`tilewright explain` lists all; a kernel has the name that `tilewright plan` prints");
+  error_page const page =
+      error_page_of(code,
+                    "`tilewright explain` lists all; a kernel has the name that `tilewright plan` "
+                    "prints");
+  if (as_json)
+    print_json("tilewright.explain.code/1", {{"code", page.code}, {"text", page.text}});
+  else
+    fmt::print("{}{}", page.text, page.text.ends_with('\n') ? "" : "\n");
+  return exit_status::done;
 }
 
 json to_json(combination_cost const& k) {

@@ -25,14 +25,14 @@ std::string_view device_of(std::string_view arch, std::string const& family);
 /// Throws `rejected` TW0504 where the GPU does not have the architecture.
 void check_arch(std::string_view arch, int compute_capability);
 
-/// The plans of the family, in the order of plan_candidates(); all where it is empty. Throws
-/// `rejected` TW0441 where no kernel of the family computes the GEMM on the device, and TW0505
+/// The plans of the family, in the order of plan_candidates(); all if it is empty. Throws
+/// `rejected` TW0441 if no kernel of the family computes the GEMM on the device, and TW0505
 /// where this build lacks those that do.
 std::vector<gemm_plan> plans_of_family(gemm_problem const& p, gemm_operands const& o,
                                        device const& dev, std::string const& family,
                                        kernel_set kernels = kernel_set::built);
 
-/// The best plan of the family; that of plan_gemm() where it is empty.
+/// The best plan of the family; that of plan_gemm() if it is empty.
 gemm_plan plan_of_family(gemm_problem const& p, gemm_operands const& o, device const& dev,
                          std::string const& family);
 

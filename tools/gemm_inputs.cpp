@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/dispatch/tensors.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/number_or_file.hpp"
@@ -17,24 +18,8 @@
 namespace tw {
 namespace {
 
-std::string extents(std::int64_t rows, std::int64_t cols) {
-  return fmt::format("{}x{}", rows, cols);
-}
-
-/// Matrices in the batch: those of the stacks, which must agree.
-std::int64_t batch_of(matrix_view const& a, matrix_view const& b, matrix_view const* c) {
-  std::int64_t most = 1;
-  for (matrix_view const* m : {&a, &b, c})
-    if (m != nullptr && m->matrices != 1) most = m->matrices;
-  auto const check = [&](char const* name, matrix_view const& m) {
-    if (m.matrices != 1 && m.matrices != most)
-      refuse("TW0616", fmt::format("matrices in {}", name), fmt::format("{}", m.matrices),
-             fmt::format("{}, as in another stack, or a single one for all", most));
-  };
-  check("A", a);
-  check("B", b);
-  if (c != nullptr) check("C", *c);
-  return most;
+operand_extents operand_extents_of(char const* name, matrix_view const& m) {
+  return {name, m.rows, m.cols, m.matrices};
 }
 
 /// A number of elements along K that is half of the other operand's, of uint8.
@@ -56,6 +41,8 @@ std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view 
   return "";
 }
 
+<<<<<<< HEAD
+=======
 void check_inner(gemm_request const& r, matrix_view const& a, matrix_view const& b) {
   if (a.cols != b.rows) {
     refuse("TW0616", "inner dimensions of A B",
@@ -64,19 +51,21 @@ void check_inner(gemm_request const& r, matrix_view const& a, matrix_view const&
   }
 }
 
-gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const& b,
-                  matrix_view const* c, gemm_epilogue const& epilogue) {
+>>>>>>> readme
+gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
+                              matrix_view const* c, gemm_epilogue const& epilogue) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);
-  if (c != nullptr && (c->rows != a.rows || c->cols != d_cols)) {
-    refuse("TW0616", r.epilogue.residual.empty() ? "shape of C" : "shape of the residual",
-           extents(c->rows, c->cols), extents(a.rows, d_cols) + ", the shape of D");
-  }
+  if (c != nullptr)
+    check_result_extents(operand_extents_of(r.epilogue.residual.empty() ? "C" : "the residual", *c),
+                         a.rows, d_cols);
   gemm_problem p;
   p.epilogue = epilogue;
   p.m = a.rows;
   p.n = b.cols;
   p.k = a.cols;
-  p.batch = batch_of(a, b, c);
+  p.batch = c != nullptr ? batch_of({operand_extents_of("A", a), operand_extents_of("B", b),
+                                     operand_extents_of("C", *c)})
+                         : batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
   elem const of_a = r.scaling_a ? quantised_type(r, r.dtype, r.scaling_b, b.type) : a.type;
   elem const of_b = r.scaling_b ? quantised_type(r, r.dtype_b, r.scaling_a, a.type) : b.type;
   operand_pair types = operand_types(r, of_a, of_b);
@@ -178,7 +167,9 @@ gemm_files::gemm_files(gemm_request const& r)
     c_file_.emplace(parse_address(added), accepted_shapes{r.batch, vector, true});
     c_ = as_operand(c_file_->view(), false, b_.vector && !a_.vector);
   }
-  check_inner(r, a(), b());
+  if (a_.cols != b_.rows)
+    check_inner_extents(operand_extents_of("A", a_), operand_extents_of("B", b_),
+                        inner_hint(r, a_, b_));
   if (r.truncates_tf32) a_ = as_tf32(a_, "A"), b_ = as_tf32(b_, "B");
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
@@ -206,7 +197,7 @@ gemm_files::gemm_files(gemm_request const& r)
   matrix_view const& used_b = block_b_       ? block_b_->values()
                               : quantized_b_ ? quantized_b_->values()
                                              : b_;
-  problem_ = pose(r, used_a, used_b, c(), epilogue_->epilogue());
+  problem_ = problem_of_files(r, used_a, used_b, c(), epilogue_->epilogue());
   gemm_problem& p = problem_;
   if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
     if (!r.format) {

@@ -37,7 +37,11 @@ constexpr elem type_of_scales(matrix_view const& file) {
   return is_wide_float(file.type) ? elem::f32 : file.type;
 }
 
-/// The mapped files and the problem they pose. Nothing large is allocated yet.
+<<<<<<< HEAD
+/// The mapped files and the problem of the GEMM. Nothing large is allocated yet.
+=======
+/// The mapped files and their problem. Nothing large is allocated yet.
+>>>>>>> readme
 /// Throws `rejected`: TW06xx for files and for shapes that do not fit (TW0616), TW04xx by accept().
 class gemm_files {
  public:
@@ -90,7 +94,7 @@ class gemm_files {
   bool quantised_a() const { return quantized_a_ || (block_a_ && block_a_->quantised()); }
   bool quantised_b() const { return quantized_b_ || (block_b_ && block_b_->quantised()); }
 
-  /// The scales of D, where it has any.
+  /// The scales of D, if it has any.
   std::optional<result_scales_data> const& scale_d() const { return scale_d_; }
   std::optional<result_scales_data>& scale_d() { return scale_d_; }
 
@@ -141,7 +145,7 @@ class gemm_data {
   epilogue_data epilogue_;
   std::byte* scale_d_ = nullptr;
   float const *second_a_ = nullptr, *second_b_ = nullptr;
-  host_buffer d_buffer_, aux_buffer_;  // no bytes where there is no auxiliary output
+  host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
   matrix_view d_, aux_;
 };
 

@@ -74,7 +74,7 @@ constexpr elem quantised_type(gemm_request const& r, std::optional<elem> own,
   return !other_scaling && is_8_bit_integer(other) ? elem::s8 : elem::e4m3;
 }
 
-/// The type of D where no option gives it: that of the operands, of 8-bit floats bf16, of integers
+/// The type of D if no option gives it: that of the operands, of 8-bit floats bf16, of integers
 /// the sum, of f32 and tf32 f32. With scales of D e4m3, of integers s8. With scales of A or B
 /// integers have bf16, for the sum takes none.
 constexpr elem default_d(elem operand, bool scaled_d = false, bool scaled_operands = false) {

@@ -12,7 +12,7 @@
 namespace tw {
 namespace {
 
-/// `otherwise` where there is no terminal.
+/// `otherwise` if there is no terminal.
 int terminal_columns(int otherwise) {
   if (char const* const text = std::getenv("COLUMNS"))
     if (int const n = std::atoi(text); n > 0) return n;
@@ -56,38 +56,6 @@ int help_columns() {
 int report_columns() {
   int const columns = terminal_columns(0);
   return columns == 0 ? 0 : std::max(columns, 30);
-}
-
-std::string wrapped(std::string_view text, int columns, int indent) {
-  std::string out;
-  auto const width = static_cast<std::size_t>(columns);
-  std::string const blank(static_cast<std::size_t>(indent), ' ');
-  while (true) {
-    std::size_t const newline = text.find('\n');
-    std::string line(text.substr(0, newline));
-    while (line.size() > width) {
-      std::size_t const begin = line.find_first_not_of(' ');
-      std::size_t at = line.rfind(' ', width);
-      if (at == std::string::npos || at <= begin || at <= blank.size()) {
-        // A word that is longer than a line, such as a list of values, is cut after a comma.
-        std::size_t const comma = line.rfind(',', width - 1);
-        if (comma != std::string::npos && comma > begin && comma > blank.size()) {
-          out += line.substr(0, comma + 1) + "\n";
-          line = blank + line.substr(comma + 1);
-          continue;
-        }
-        at = line.find(' ', width);
-      }
-      if (at == std::string::npos) break;
-      out += line.substr(0, line.find_last_not_of(' ', at) + 1) + "\n";
-      std::size_t const next = line.find_first_not_of(' ', at);
-      line = next == std::string::npos ? "" : blank + line.substr(next);
-    }
-    out += line;
-    if (newline == std::string_view::npos) return out;
-    out += "\n";
-    text.remove_prefix(newline + 1);
-  }
 }
 
 std::string help_formatter::make_option(CLI::Option const* option, bool is_positional) const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/wrapped_text.hpp"
+
 namespace tw {
 
 /// Columns to print help in: COLUMNS if it is set, else the width of the terminal that stdout is,
@@ -15,10 +17,6 @@ int help_columns();
 /// Columns of a report: COLUMNS if it is set, else the width of the terminal that stdout is; 0
 /// where stdout is no terminal, for a program may read it line by line.
 int report_columns();
-
-/// The lines of `text`, broken between words where they are longer than `columns`. What follows a
-/// break is indented by `indent`. A word that is longer than a line stays whole.
-std::string wrapped(std::string_view text, int columns, int indent);
 
 /// CLI11's help with wrapped lines.
 class help_formatter : public CLI::Formatter {

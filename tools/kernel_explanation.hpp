@@ -26,7 +26,7 @@ struct kernel_explanation {
   kernel_memory memory;
 };
 
-/// The kernel with this name, or nothing where no family has it. Refuses a kernel whose family does
+/// The kernel with this name, or nothing if no family has it. Refuses a kernel whose family does
 /// not state its resources [TW0652].
 std::optional<kernel_explanation> explain_kernel(std::string const& name);
 /// Names of all kernels.

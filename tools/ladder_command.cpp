@@ -34,9 +34,16 @@ exit_status run_ladder(ladder::request const& r) {
       refuse("TW0612", "output " + r.plot + " of --plot", "the file of --timeline or --trace",
              "a separate file");
   check_replaceable(r.tiles, "--tiles", "<");
-  if (!r.tiles.empty()) return ladder::draw_tiles(r);
+  if (!r.tiles.empty() && r.from.empty()) return ladder::draw_tiles(r);
   bool const emulated = !r.bug.empty() || r.seeds > 1 || !r.timeline.empty() ||
                         !r.trace.empty();  // what a GPU cannot show
+  if (!r.from.empty()) {
+    if (emulated || r.rung > 0 || r.side || r.device != "auto" || !r.tiles.empty() || r.quick ||
+        !r.baseline || r.json)
+      refuse("TW0681", "--from FILE", "an option of a run", "--size and --plot alone",
+             "a record is shown, and nothing runs");
+    return ladder::show_record(r);
+  }
   if (emulated && r.device == "gpu")
     refuse("TW0681", "--bug, --seeds, --timeline and --trace", "--device gpu", "--device emu",
            "a GPU shows no diagnosis, and no schedule can be chosen there");
@@ -71,6 +78,8 @@ void add_ladder_command(CLI::App& app, int& status) {
   verb->add_option("--seeds", r->seeds, "runs of each rung, with other schedules (default 1)")
       ->check(CLI::Range(1, 100000));
   verb->add_option("--plot", r->plot, "draws a chart: TFLOP/s, in the emulator bytes from L2");
+  verb->add_option("--from", r->from,
+                   "runs nothing: shows a GPU run that --json recorded; --plot draws it");
   verb->add_option("--timeline", r->timeline, "draws a rung's emulated run over time, as SVG");
   verb->add_option("--trace", r->trace, "the same as a Chrome trace");
   verb->add_option("--tiles", r->tiles,

@@ -44,7 +44,7 @@ struct occupancy_request {
   bool as_json = false;
 };
 
-/// The device where none is named: one that the kernel is for, or the H200.
+/// The device if none is named: one that the kernel is for, or the H200.
 std::string usual_device(std::string const& kernel) {
   for (gemm_family const* const f : families())
     for (int i = 0; i < f->kernel_count(); ++i)

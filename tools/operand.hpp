@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand.hpp  A matrix of a file in the type the GEMM needs: the file's own bytes where it is
+// operand.hpp  A matrix of a file in the type the GEMM needs: the file's own bytes if it is
 // that type already, else a converted copy in the same order.
 #pragma once
 

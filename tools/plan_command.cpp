@@ -21,6 +21,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/plan_answer.hpp"
 #include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/problem_request.hpp"
@@ -92,25 +93,6 @@ std::string device_ids() {
   return text;
 }
 
-/// The least predicted time of a GEMM to compare with, or nothing where this build has no kernel
-/// that computes it.
-template <class Plans>
-std::optional<double> least_us(gemm_problem const& q, Plans const& plans_for) try {
-  return plans_for(q).front().predicted_us;
-} catch (rejected const&) {
-  return std::nullopt;
-}
-
-/// The same GEMM of bf16. Its operands have no scales: what they multiply is what was wide before.
-gemm_problem in_16_bits(gemm_problem q) {
-  bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || holds_integer_sums(q.d.type));
-  q.a.type = q.b.type = elem::bf16;
-  if (of_8_bits) q.d.type = elem::bf16;
-  q.scale_a.reset(), q.scale_b.reset();
-  q.precision = {};
-  return q;
-}
-
 exit_status plan(plan_request const& r) {
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
@@ -121,19 +103,7 @@ exit_status plan(plan_request const& r) {
   auto const plans_for = [&](gemm_problem const& q) {
     return plans_of_family(q, o, dev, r.family, kernels);
   };
-  plan_answer a{p, r.product.layout, r.epilogue, dev, r.workspace, plans_for(p)};
-  if (is_fp8(p.a.type) && !is_block_scaled(p) && promotion_interval(p) != 0) {
-    gemm_problem never = p;
-    never.precision.promote_k = 0;
-    if (scales_in_main_loop(p)) never.scale_a.reset(), never.scale_b.reset();
-    a.never_promoted_us = least_us(never, plans_for);
-  }
-  if (p.reproducible) {
-    gemm_problem free = p;
-    free.reproducible = false;
-    a.any_order_us = least_us(free, plans_for);
-  }
-  if (size_bits(p.a.type) <= 8) a.in_16_bits_us = least_us(in_16_bits(p), plans_for);
+  plan_answer const a = answer_of(p, r.product.layout, r.epilogue, dev, r.workspace, plans_for);
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else

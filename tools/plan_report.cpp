@@ -12,9 +12,9 @@
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/field_words.hpp"
-#include "tools/help_text.hpp"
 #include "tools/plan_table.hpp"
-#include "tools/result_scale_request.hpp"
+#include "tools/result_scale_text.hpp"
+#include "tools/wrapped_text.hpp"
 
 namespace tw {
 namespace {
@@ -84,7 +84,7 @@ std::string runner_up(plan_answer const& a) {
                      more < 0 ? "less" : "more");
 }
 
-/// Copies of operands need their room; tiles are shared only where there is some.
+/// Copies of operands need their room; tiles are shared only if there is some.
 bool suffices(plan_answer const& a) { return a.plans[0].workspace_bytes <= a.workspace_bytes; }
 
 /// The L2 cache hints of the launch, for the operands as requested.
@@ -327,7 +327,7 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
   text += fmt::format("predicted  {}\n", rate_text(a, chosen.predicted_us));
   text += chosen.measured_us > 0 ? fmt::format("measured   {}\n", rate_text(a, chosen.measured_us))
                                  : std::string("measured   not yet on this GPU: tilewright tune\n");
-  for (std::string const& hint : with_options(chosen.hints))
+  for (std::string const& hint : a.words(chosen.hints))
     text += fmt::format("hint       {}\n", hint);
 
   if (columns > 0) text = wrapped(text, columns, 11);
@@ -380,7 +380,7 @@ json plan_json(plan_answer const& a, int top) {
          {"because", because(a)},
          {"limit", limit_text(chosen)},
          {"runner_up", runner_up(a)},
-         {"hints", with_options(chosen.hints)}};
+         {"hints", a.words(chosen.hints)}};
   j.update(scales_json(p));
   j["plans"] = json::array();
   for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(a, a.plans[i]));

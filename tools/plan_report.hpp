@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilewright/dispatch/gemm.hpp"
+#include "tools/field_words.hpp"
 
 namespace tw {
 
@@ -22,6 +23,7 @@ struct plan_answer {
   std::optional<double> never_promoted_us = {};  // the same GEMM's, where sums are promoted
   std::optional<double> any_order_us = {};       // where it is to be reproducible, without that
   std::optional<double> in_16_bits_us = {};      // of 8-bit operands, the same GEMM's of bf16
+  std::vector<std::string> (*words)(std::vector<std::string>) = with_options;  // of the hints
 };
 
 /// The limit of a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/help_text.hpp"
+#include "tools/wrapped_text.hpp"
 
 namespace tw {
 namespace {

@@ -25,11 +25,4 @@ output_scales result_scales_of(result_scale_request const& r, std::int64_t rows,
   return s;
 }
 
-std::string result_scale_text(output_scales const& s, std::int64_t rows, std::int64_t cols,
-                              std::int64_t batch) {
-  if (s.given) return "given";
-  if (is_block_scale(s.desc)) return block_scale_text(s.desc, {false, rows, cols, batch});
-  return scale_text(s.desc, {false, rows, cols, batch}) + (s.power_of_two ? ", powers of two" : "");
-}
-
 }  // namespace tw

@@ -7,6 +7,7 @@
 
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tools/result_scale_text.hpp"
 
 namespace tw {
 
@@ -36,9 +37,5 @@ struct result_scale_request {
 /// scaling.
 output_scales result_scales_of(result_scale_request const& r, std::int64_t rows, std::int64_t cols,
                                std::int64_t batch = 1);
-
-/// "given", "1x128 f32 (torch ...), powers of two": for reports.
-std::string result_scale_text(output_scales const& s, std::int64_t rows, std::int64_t cols,
-                              std::int64_t batch = 1);
 
 }  // namespace tw

@@ -18,13 +18,13 @@ namespace tw {
 /// command line is parsed. Returns --scale-d.
 CLI::Option* add_result_scale_options(CLI::App& verb, result_scale_request& r,
                                       std::string const& text);
-/// The same where nothing is read or written: --scale-d is amax-row, amax-1x128, `given` or a
+/// --scale-d of a verb that reads and writes no scales: amax-row, amax-1x128, `given` or a
 /// number.
 void add_result_scale_words(CLI::App& verb, result_scale_request& r);
 
 /// The output file of computed scales; without --scale-d-out, `d` with .scale before its suffix.
 matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d);
-/// The same of the second level of a D in nvfp4: --scale2-d-out, or .scale2.
+/// The output file of the second level of a D in nvfp4: --scale2-d-out, or .scale2.
 matrix_address second_level_address(result_scale_request const& r, matrix_address const& d);
 
 /// Refuses (TW0615) options of scales of D that do not go together.

@@ -16,7 +16,7 @@ std::vector<std::int64_t> extents_of(scale_tensor const& t) {
 bool first_is_contiguous(scale_tensor const& t) {
   return t.rank == 2 && t.stride[0] == 1 && t.stride[1] == t.shape[0];
 }
-/// The same, where it makes a difference.
+/// first_is_contiguous(), if the order makes a difference.
 bool in_fortran_order(scale_tensor const& t) {
   return first_is_contiguous(t) && t.shape[0] != 1 && t.shape[1] != 1;
 }

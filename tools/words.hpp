@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// The known word that a typo is closest to; empty where none is close.
+/// The known word that a typo is closest to; empty if none is close.
 std::string closest_word(std::string const& typed, std::vector<std::string> const& known);
 
 std::string lower_case(std::string text);

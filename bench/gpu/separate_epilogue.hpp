@@ -12,7 +12,7 @@
 namespace tw::bench {
 
 /// The part of `p` that cuBLASLt computes by itself: a bias of columns, relu or gelu (by tanh), and
-/// C where no activation follows it. A gate, other activations and scales of D are removed; the
+/// C if no activation follows it. A gate, other activations and scales of D are removed; the
 /// result is then dense and (m, n), and bf16 where D has 8 bits or fewer.
 gemm_problem cublaslt_part(gemm_problem const& p);
 
@@ -38,7 +38,7 @@ class separate_epilogue {
   gemm_problem const p_;
   bool elementwise_ = false, quantised_ = false;
   device_buffer x_;          // cuBLASLt's result
-  device_buffer wide_;       // of the elementwise kernel, where it is quantised
+  device_buffer wide_;       // of the elementwise kernel, if it is quantised
   device_buffer one_;        // the scale of a D without scales
   device_buffer workspace_;  // of the quantisation
 };

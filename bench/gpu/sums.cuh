@@ -64,7 +64,7 @@ struct operand {
   }
 };
 
-/// Which rows or columns of D: `list`, or all of 0..count-1 where it is null.
+/// Which rows or columns of D: `list`, or all of 0..count-1 if it is null.
 struct line_set {
   int const* list;
   std::int64_t count;

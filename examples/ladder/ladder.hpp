@@ -28,7 +28,7 @@ struct problem {
   target where;  // GPU or emulator
 };
 
-/// Faults that the emulator can plant in a rung; tools/ladder/bugs.cpp describes them.
+/// Faults that the emulator can plant in a rung; tools/ladder/rungs.cpp describes them.
 enum class bug : int {
   none,
   one_step_more,       // 1

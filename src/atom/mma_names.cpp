@@ -57,7 +57,7 @@ std::string shapes_like(mma_atom const& a) {
   return text;
 }
 
-/// arch and mMnNkK of a name that has them both; M is 0 where it has not.
+/// arch and mMnNkK of a name that has them both; M is 0 if it has not.
 mma_atom shape_of(std::vector<std::string_view> const& parts) {
   mma_atom a;
   a.m = 0;

@@ -20,7 +20,7 @@ bool word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Position after the bracket that closes the one at `open`; npos where none does.
+/// Position after the bracket that closes the one at `open`; npos if none does.
 std::size_t after_bracket(std::string_view text, std::size_t open) {
   int level = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ std::string swizzle_in_elements(std::string const& swizzle, int bits) {
   return swizzle.substr(0, comma + 1) + std::to_string(base) + swizzle.substr(second);
 }
 
-/// Refuses a type that is no element type of CuTe, for example the parameter of a template.
+/// Refuses a type that is not an element type of CuTe, for example the parameter of a template.
 [[noreturn]] void refuse_type(std::string_view what, std::string_view type) {
   throw rejected({"TW0101", "text of a layout", fmt::format("'{}' in {}", type, what),
                   "a type of elements: half_t, bfloat16_t, float, float_e4m3_t, int8_t, ...",

@@ -31,7 +31,7 @@ std::string in_our_spelling(std::string_view text);
 /// Empty for other texts.
 std::string tcgen05_like(std::string_view text);
 
-/// The name of the list that differs least, if it differs little; empty where none does.
+/// The name of the list that differs least, if it differs little; empty if none does.
 std::string_view nearest_name(std::string_view name, std::span<std::string_view const> names);
 
 }  // namespace tw::detail

@@ -103,6 +103,18 @@ log_state state_of_environment(char const* default_level) {
 std::mutex mutex;
 log_state const* started = nullptr;
 
+struct log_listener {
+  log_function function = nullptr;
+  void* context = nullptr;
+};
+std::mutex listener_mutex;
+log_listener listener;  // guarded by the mutex
+
+log_listener listening() {
+  std::scoped_lock const lock(listener_mutex);
+  return listener;
+}
+
 /// A state stays until the program ends: other threads may be writing a line with it.
 log_state const* keep(log_state s) {
   static auto* const all = new std::deque<log_state>;
@@ -144,11 +156,18 @@ void start_logging(char const* default_level) {
   started = keep(std::move(s));
 }
 
+void set_log_function(log_function f, void* context) {
+  std::scoped_lock const lock(listener_mutex);
+  listener = {f, context};
+}
+
 bool log_wanted(log_level level, std::string_view subsystem) {
-  return wanted(state(), level, subsystem);
+  return listening().function != nullptr || wanted(state(), level, subsystem);
 }
 
 void log_line(log_level level, std::string_view subsystem, std::string const& text) {
+  if (log_listener const to = listening(); to.function != nullptr)
+    to.function(to.context, static_cast<int>(level), text.c_str());
   log_state const& s = state();
   if (!wanted(s, level, subsystem)) return;
   if (s.logger->should_log(of(level))) {

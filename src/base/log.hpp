@@ -22,6 +22,12 @@ void start_logging(char const* default_level);
 /// "off": a library is silent by default. There an invalid environment is reported once on stderr.
 bool log_wanted(log_level level, std::string_view subsystem);
 
+/// All lines go to this function too, whatever the environment says, with the level as a number:
+/// 0 debug, 1 info, 2 warn. Any thread may call it, also one that began before another function was
+/// set; nullptr: no longer.
+using log_function = void (*)(void* context, int level, char const* line);
+void set_log_function(log_function f, void* context);
+
 /// Writes the line if it is wanted. Any thread may call it.
 void log_line(log_level level, std::string_view subsystem, std::string const& text);
 

@@ -31,7 +31,7 @@ void each_block_pass(block_quantize_params q, int sm_count, Zero const& zero,
 /// Quantises on the current device, asynchronously on `stream`. Throws `rejected` TW0506.
 void quantize_blocks(block_quantize_params const& q, cudaStream_t stream);
 
-/// The same in the emulator; pointers are host pointers.
+/// Quantises in the emulator; pointers are host pointers.
 void quantize_blocks_emulated(block_quantize_params const& q, emu::options const& options);
 
 }  // namespace tw

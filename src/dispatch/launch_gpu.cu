@@ -61,7 +61,7 @@ gpu_info look(int ordinal) {
   return i;
 }
 
-/// A device that was looked at; its description only where it is usable.
+/// A device that was looked at; its description only if it is usable.
 struct seen_device {
   int ordinal = 0;
   gpu_info info;

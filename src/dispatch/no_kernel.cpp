@@ -117,7 +117,7 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     return any_computes(changed, &dev);
   };
   if (auto r = other_promotion(loaded, dev)) return *r;
-  // A remedy beside the first one, where there is an epilogue.
+  // A remedy beside the first one, if there is an epilogue.
   bool const fused = operands_needed(p) != epilogue_operands{};
   std::string const separately = fused ? "compute the GEMM and the epilogue separately" : "";
   std::string const apart = fused ? ", or " + separately : "";

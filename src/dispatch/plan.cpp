@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <span>
 
-#include "dispatch/folded.hpp"
 #include "dispatch/no_kernel.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/staged.hpp"
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
+#include "family/as_run.hpp"
 #include "family/bind.hpp"
 #include "family/launcher_of.hpp"
-#include "family/no_inner.hpp"
-#include "family/normal_form.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/problem/canonical.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -94,7 +91,7 @@ struct option {
 };
 
 /// Sums in f16 are less exact, and the tensor cores are no faster with them: a plan that has them
-/// comes before others where it is predicted to gain this share of the time.
+/// comes before others if it is predicted to gain this share of the time.
 constexpr double least_gain_of_f16_sums = 0.01;
 double ranked_us_of(gemm_plan const& p) {
   bool const f16_sums =
@@ -123,16 +120,15 @@ option option_of(gemm_plan plan, measurements const& m) {
   return x;
 }
 
-/// Common members of all plans of `whole`, or of its swapped form: the form as run, operands
-/// that are copied first, and hints about them. With a_as_stored A of the form is not copied.
-gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swapped,
-                      gemm_operands const& given, bool a_as_stored) {
+/// Common members of all plans of a form of `p` with the operands `o`: copies before the launch,
+/// and hints about them. With a_as_stored A of the form is not copied.
+gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swapped,
+                      gemm_operands const& o, bool a_as_stored) {
   gemm_plan base;
   base.problem = p;
   base.swapped = swapped;
-  base.stage_d = p.scale_d && !whole.scale_d;
-  base.normal = swapped ? transposed(whole) : whole;
-  gemm_operands const o = swapped ? transposed(given) : given;
+  base.stage_d = p.scale_d && !form.scale_d;
+  base.normal = form;
   gemm_problem const& q = base.normal;
   std::int64_t const a_lines = extents_of_a(q).outer, b_lines = extents_of_b(q).outer;
   bool const d_m = q.d.ord == order::col_major;
@@ -221,19 +217,20 @@ void keep_within(std::vector<gemm_plan>& plans, std::int64_t workspace_bytes) {
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
   if (auto r = accept(dev)) throw rejected(*r);
-  gemm_problem const whole = folded(canonical(with_inner(with_epilogue_scales(p))));
-  gemm_operands const given = with_inner(p, asked);
-  measurements const measured = measured_for(p, whole, given, dev);
+  run_form const whole = as_run(p);
+  measurements const measured =
+      measured_for(p, whole.problem, in_order(asked, whole.operands), dev);
   std::vector<gemm_plan> plans;
-  std::int64_t const workspace = std::max<std::int64_t>(0, given.workspace_bytes);
-  auto const add_plans = [&](gemm_problem const& form) {
+  std::int64_t const workspace = std::max<std::int64_t>(0, asked.workspace_bytes);
+  auto const add_plans = [&](run_form const& unswapped) {
     for (bool const swapped : {false, true}) {
       if (swapped && p.epilogue.gate != gating::none) break;
-      bool const two_ways = may_load_a_as_stored(swapped ? transposed(form) : form,
-                                                 swapped ? transposed(given) : given);
+      run_form const form = swapped ? transposed(unswapped) : unswapped;
+      gemm_operands const o = in_order(asked, form.operands);
+      bool const two_ways = may_load_a_as_stored(form.problem, o);
       for (bool const a_as_stored : {false, true}) {
         if (a_as_stored && !two_ways) break;
-        gemm_plan base = common_plan(p, form, swapped, given, a_as_stored);
+        gemm_plan base = common_plan(p, form.problem, swapped, o, a_as_stored);
         if (!measured.tuned.trouble.empty())
           base.hints.insert(base.hints.begin(), measured.tuned.trouble);
         std::size_t const first = plans.size();
@@ -246,7 +243,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   add_plans(whole);
   if (p.scale_d) {
     std::size_t const first = plans.size();
-    add_plans(folded(canonical(with_staged_d(with_inner(with_epilogue_scales(p))))));
+    add_plans(as_run(with_staged_d(p)));
     double const us = predicted_quantise_us(p, dev);
     for (std::size_t i = first; i < plans.size(); ++i)
       plans[i].quantise_us = us, plans[i].predicted_us += us;
@@ -265,7 +262,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   return options;
 }
 
-/// Removes plans whose kernel this build lacks. Throws `rejected` TW0505 where none is left.
+/// Removes plans whose kernel this build lacks. Throws `rejected` TW0505 if none is left.
 void keep_built(std::vector<option>& options) {
   gemm_plan const best = options.front().plan;
   std::erase_if(options, [](option const& x) { return !x.plan.built; });

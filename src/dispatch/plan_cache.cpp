@@ -7,6 +7,8 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "tilewright/problem/operand.hpp"
+
 namespace tw {
 namespace {
 
@@ -47,16 +49,11 @@ std::size_t plan_key_hash::operator()(plan_key const& k) const {
 }
 
 plan_key key_of(gemm_problem const& p, gemm_operands const& o, device const& dev, int ordinal) {
-  auto const aligned = [](void const* x) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 ? 1U : 0U;
-  };
-  return {p,
-          o.workspace_bytes,
-          dev.model.get(),
-          dev.sm_count,
-          ordinal,
-          aligned(o.a) | aligned(o.b) << 1 | aligned(o.d) << 2 | aligned(o.scale_a) << 3 |
-              aligned(o.scale_b) << 4};
+  unsigned aligned = 0;
+  for (operand_row const& r : operand_rows)
+    if (reinterpret_cast<std::uintptr_t>(address(o, r.is)) % 16 == 0)
+      aligned |= 1U << static_cast<int>(r.is);
+  return {p, o.workspace_bytes, dev.model.get(), dev.sm_count, ordinal, aligned};
 }
 
 std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,

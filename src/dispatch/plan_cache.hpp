@@ -16,7 +16,7 @@ struct plan_key {
   calibration const* model = nullptr;  // of the device,
   int sm_count = 0;                    // and its SMs
   int ordinal = -1;                    // CUDA's number of it; -1: the emulator
-  unsigned aligned = 0;                // bit 0, 1, 2: A, B, D begin at a multiple of 16 bytes
+  unsigned aligned = 0;                // bit r: operand r begins at a multiple of 16 bytes
 
   bool operator==(plan_key const&) const = default;
 };

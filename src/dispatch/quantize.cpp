@@ -43,7 +43,7 @@ quantize_params quantize_params_of(quantize_problem const& p, quantize_operands 
   check_address("the values", o.to, 1);
   check_address("the scales", o.scales, size_bytes(p.scale.type));
   scale_desc const s = canonical(p.scale, p.outer, p.k);
-  // One block is several CTAs' where they have a place for its amax. D of one row, which a GEMM
+  // One block is several CTAs' if they have a place for its amax. D of one row, which a GEMM
   // quantises (dispatch/staged.hpp), is one CTA's.
   bool const one_block = s.block_outer == 0 && s.block_k == 0;
   bool const shared = one_block && (p.outer > 1 || o.workspace != nullptr);

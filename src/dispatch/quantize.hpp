@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// Parameters of the first launch, checked. Where it is quantize_pass::amax, amax is zeroed before
+/// Parameters of the first launch, checked. If it is quantize_pass::amax, amax is zeroed before
 /// it, and a launch with quantize_pass::values follows.
 quantize_params quantize_params_of(quantize_problem const& p, quantize_operands const& o);
 

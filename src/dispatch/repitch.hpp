@@ -10,10 +10,10 @@ namespace tw {
 
 /// Starts kernel/repitch/repitch.hpp on `stream`. pdl: as in arch/cuda/launch.hpp.
 cudaError_t repitch_operands(repitch_params const& p, cudaStream_t stream, bool pdl);
-/// The same for kernel/repitch/rearrange.hpp.
+/// Starts kernel/repitch/rearrange.hpp.
 cudaError_t rearrange_operands(rearrange_params const& p, cudaStream_t stream, bool pdl);
 
-/// The same for kernel/repitch/factors.hpp.
+/// Starts kernel/repitch/factors.hpp.
 cudaError_t copy_scales(factor_params const& p, cudaStream_t stream, bool pdl);
 
 }  // namespace tw

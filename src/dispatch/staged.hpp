@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged.hpp  A D of 8 or 4 bits with scales where no kernel computes it at once: in float32 in the
+// staged.hpp  A D of 8 or 4 bits with scales if no kernel computes it at once: in float32 in the
 //             workspace first, then quantised by another launch (gemm_plan::stage_d).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tw {
 
-/// The same problem with D in float32, without scales.
+/// The problem with D in float32, without scales.
 gemm_problem with_staged_d(gemm_problem p);
 
 /// The quantisation of one matrix of the batch.
@@ -21,7 +21,7 @@ struct staged_quantisation {
 staged_quantisation quantisation_of(gemm_plan const& plan, gemm_operands const& given,
                                     std::int64_t batch);
 
-/// The same of a block-scaled D (problem/block_result.hpp).
+/// The quantisation of a block-scaled D (problem/block_result.hpp).
 block_quantize_params block_quantisation_of(gemm_plan const& plan, gemm_operands const& given,
                                             std::int64_t batch);
 

@@ -35,7 +35,7 @@ bool fits_tables(gemm_problem const& p);
 /// Is it the plan of this row?
 bool is_plan(winner const& w, gemm_plan const& p);
 
-/// All rows of a device's table (device::id). Empty where it has none.
+/// All rows of a device's table (device::id). Empty if it has none.
 std::vector<winner> winners(std::string_view device_id);
 
 /// The row for this problem in the tuning table of `dev`, else in its fallback table, which was

@@ -2,6 +2,7 @@
 // workspace_bytes.cpp  A workspace that serves every plan of a problem.
 #include <algorithm>
 
+#include "family/as_run.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
 #include "family/workspace.hpp"
@@ -12,7 +13,7 @@ namespace tw {
 std::int64_t gemm_workspace_bytes(gemm_problem const& given, gemm_operands const& operands,
                                   device const& dev) {
   gemm_problem const p = with_inner(given);
-  gemm_operands const o = with_inner(given, operands);
+  gemm_operands const o = in_order(operands, operands_as_run(given, false));
   std::int64_t for_shared_tiles = std::int64_t{64} << 20;
   for (gemm_family const* f : families())
     for_shared_tiles =

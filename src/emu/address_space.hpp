@@ -42,7 +42,7 @@ class address_space {
   void require_shared_by_threads(void const* address, char const* what, site where);
   /// E0052: an access of global memory before or after one of options::arrays.
   void check_bounds(void const* address, std::size_t bytes, char const* what, site where);
-  /// The same of the tensor that a map describes.
+  /// E0052 for the tensor that a map describes.
   void check_tensor_bounds(tensor_map_desc const& d, site where);
   /// E0057: a write to shared memory in which an mbarrier lives.
   void check_no_mbarrier(cta_state& c, std::uint32_t offset, std::size_t bytes, char const* what,
@@ -54,9 +54,9 @@ class address_space {
   /// after the parameter of the kernel that points there, a variable of the program, heap memory.
   std::string name_of_global(std::uintptr_t address) const;
   void leave_undefined(void* p, int bytes, site where);
-  /// E0047 where it is not a multiple of `bytes`.
+  /// E0047 if it is not a multiple of `bytes`.
   void require_aligned(void const* address, int bytes, char const* what, site where);
-  /// E0006 where it is not in the CTA's shared memory.
+  /// E0006 if it is not in the CTA's shared memory.
   std::uint32_t offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where);
   cta_state& peer_cta(int cta, site where);  // of the running thread
   [[noreturn]] void exited_cta(int cta, site where);

@@ -131,7 +131,7 @@ std::uint64_t result_of(atomic_op op, atomic_type type, std::uint64_t old, std::
   return value;
 }
 
-/// The same word again and again is a poll: other threads run.
+/// Repeated reads of one word are a poll: other threads run.
 void note_poll(void const* p, site where) {
   constexpr int max_in_a_row = 4;
   machine::current().memory.note_load(current_thread().atomic_load, p, max_in_a_row, where);

@@ -75,7 +75,7 @@ void barriers::check_converged(thread& t, std::string_view name, int id, int thr
                                    text_of(step.where)),
             .cause = "a barrier of the CTA or the cluster is one instruction of a whole warp: PTX "
                      "leaves open what happens where its lanes come from different branches",
-            .remedy = "the barrier outside of the branch, or a branch that all 32 lanes take alike",
+            .remedy = "move the barrier out of the branch, or make the branch warp-uniform",
         }),
         where, {.earlier = step.where});
   if (++step.arrived == w.threads) {

@@ -67,7 +67,7 @@ void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
 /// with that of the box (reduce.hpp). Atomic with respect to other calls in any OS thread.
 void reduce_box(tensor_map_desc const& d, int const* at, reduce_op op, tw::detail::reduce_type type,
                 std::byte const* src, std::uint32_t smem_address);
-/// The same with .add, in the tensor's type.
+/// reduce_box() with .add, in the tensor's type.
 void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                     std::uint32_t smem_address);
 

@@ -10,7 +10,7 @@ namespace tw::emu {
 
 namespace {
 
-/// E0087: the size is no multiple of 16, or not positive.
+/// E0087: the size is not a multiple of 16, or not positive.
 void check_size(int bytes, char const* what, site where) {
   if (bytes > 0 && bytes % 16 == 0) return;
   machine& m = machine::current();

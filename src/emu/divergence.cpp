@@ -118,7 +118,7 @@ std::string remedy(thread const& t, std::string_view name) {
       name);
 }
 
-diagnosis told_of(grid const& g, warp_state const& w, parted const& p) {
+diagnosis diagnosis_of(grid const& g, warp_state const& w, parted const& p) {
   thread const& t = *p.first;
   std::string const name(instruction(t));
   diagnosis d;
@@ -175,7 +175,7 @@ std::optional<diagnosis> divergence_report(grid const& g, std::vector<warp_state
           (smallest.first == nullptr || std::popcount(p.here) < std::popcount(smallest.here)))
         smallest = p;
     }
-    if (smallest.first != nullptr) return told_of(g, w, smallest);
+    if (smallest.first != nullptr) return diagnosis_of(g, w, smallest);
   }
   return std::nullopt;
 }

@@ -172,7 +172,7 @@ void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, ch
   machine::current().warp.exchange(mine, count, name, mask, false, all, where);
 }
 
-std::uint32_t lanes_that_meet(char const* name, site where) {
+std::uint32_t lanes_that_arrive(char const* name, site where) {
   engine_call const inside;
   return machine::current().warp.come_together(name, where);
 }
@@ -222,7 +222,7 @@ float fast_sum(elem type, int products, std::uint16_t const* a, std::uint16_t co
   });
 }
 
-/// The same by the rule of base/accumulator_bits.hpp.
+/// The sum by the rule of base/accumulator_bits.hpp.
 float exact_sum(elem type, elem sums, int products, std::uint16_t const* a, std::uint16_t const* b,
                 float d) {
   sum_term terms[16];

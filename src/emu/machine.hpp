@@ -89,7 +89,7 @@ class machine {
 diagnosis deadlock_report(grid const& g,
                           std::vector<std::unique_ptr<cluster_state>> const& clusters,
                           int most_lines = 12);
-/// The same where thread t polls at `where` while nothing else happens.
+/// E0001 for a thread t that polls at `where` while nothing else happens.
 diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
                          thread const& t, site where);
 /// E0008: threads wait for registers that no other warpgroup gives up (registers.cpp).
@@ -125,7 +125,7 @@ bool same_hazard(diagnosis const& a, diagnosis const& b);
 site site_of(void const* return_address);
 /// "a[1]+0x20", or an offset where the kernel's shared memory has no names.
 std::string object_name(grid const& g, std::uint32_t offset);
-/// The same with " of CTA 3".
+/// The object's name with " of CTA 3".
 std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset);
 
 }  // namespace tw::emu

@@ -111,7 +111,7 @@ void tensor_map_copy_release(tensor_map& to, tensor_map const& from, site where)
       check->plain(t, *t.block, offset, sizeof from, false, where);
       check->global_plain(t, reinterpret_cast<std::uintptr_t>(&to), sizeof to, true, where);
     }
-    m.memory.read_map(from, where);  // E0013 where it is none
+    m.memory.read_map(from, where);  // E0013 if it is none
     to = from;
   }
   exchange(&nothing, 1, "tensor_map_copy_release", all, where);  // none goes on before the copy

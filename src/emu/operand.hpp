@@ -6,7 +6,7 @@
 //   K-major:  chunk (mn, j) holds k = T j..T j + T - 1 of row mn
 //   MN-major: chunk (k, j)  holds mn = T j..T j + T - 1 of k
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Canonical Layouts;
-// with atoms of 32 bytes, of tcgen05 alone, CuTe (mma_sm100_desc.hpp), for PTX ISA draws them.
+// CuTe's descriptors of SM100 for atoms of 32 bytes, which only tcgen05 has: PTX ISA has pictures.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ void fused(product_block const& block, float* d, float const* b) {
   }
 }
 
-/// The same for two columns, d and d + 64, b[k] and b[64 + k], of exact terms.
+/// Multiplies two columns, d and d + 64, b[k] and b[64 + k], of exact terms.
 void multiply_then_add(product_block const& block, float* d, float const* b) {
   for (int row = 0; row < 64; row += 16, d += 16) {
     float4 sum[2][4] = {}, a[4];

@@ -27,9 +27,9 @@ class run_guard {
   std::optional<diagnosis> incident() const;
 
   /// Ends the run of the calling fiber with E0060. Works on the stack of the signal handlers: the
-  /// fiber's has no room for a report. Returns where no guard is active.
+  /// fiber's has no room for a report. Returns if no guard is active.
   static void leave_overflowing();
-  /// Ends the run of the calling fiber with E0059: its kernel ends the process. Returns where no
+  /// Ends the run of the calling fiber with E0059: its kernel ends the process. Returns if no
   /// guard is active.
   static void leave_exiting(int status);
 

@@ -19,7 +19,7 @@ struct source_line {
 };
 
 /// The lines of the instruction before a return address: the innermost inlined function first, then
-/// its callers up to the function that was compiled. Empty where nothing is known.
+/// its callers up to the function that was compiled. Empty if nothing is known.
 std::vector<source_line> source_lines_of(void const* return_address);
 
 /// A variable of the program by its symbol.
@@ -30,13 +30,13 @@ struct variable {
 /// The variable with static storage in which an address lies.
 variable variable_at(void const* address);
 
-/// The text of a report where no line is known, and the remedy.
+/// The text of a report if no line is known, and the remedy.
 std::string_view unknown_line_text();
 
 /// How a report names a source file: from `folder` (with a slash at its end), or by its last three
 /// parts. A compiler that was given relative paths, as ccache does with base_dir, writes
-/// ../include/x.hpp into the line tables; the report names that file include/x.hpp, as that of a
-/// build in the project's folder does.
+/// ../include/FILE into the line tables; the report names include/FILE, like a build in the
+/// project's folder.
 std::string path_in_reports(std::string_view path, std::string_view folder);
 
 }  // namespace tw::emu

@@ -57,7 +57,7 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& shape)
 /// The fault of the place of scale factors in a column, or nothing.
 std::optional<std::string> check_factor_ids(umma_shape const& s);
 
-/// The same places as a descriptor of wgmma, from which the canonical layouts are derived.
+/// The operand's place as a descriptor of wgmma, from which the canonical layouts are derived.
 smem_desc as_wgmma_desc(std::uint64_t umma_descriptor);
 
 /// The fault of an operand in shared memory, or nothing. name: 'A' or 'B'; extent: of one CTA.

@@ -35,7 +35,7 @@ inline std::uint32_t umma_bits(elem type, std::byte const* chunk, int i) {
 /// are the words of PTX ISA, "Packing format used for matrix A by .kind::mxf8f6f4 in Tensor
 /// Memory"; the bits are in its pictures alone. e2m1 in bits 2 to 5: Triton's pull request 10202,
 /// whose kernels store A so. Elements of 6 bits in bits 0 to 5: as mma.sync reads them (CUTLASS,
-/// mma_traits_sm120.hpp). Copies: taken to be alike, for their pictures have the same parts.
+/// traits of SM120). Copies are assumed to be alike: their pictures have equal parts.
 constexpr int lowest_bit_in_tmem(int bits) { return bits == 4 ? 2 : 0; }
 /// The bits of a word of tensor memory that hold no part of its four elements.
 constexpr std::uint32_t padding_in_tmem(int bits) {

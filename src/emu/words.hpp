@@ -27,7 +27,7 @@ std::string told(account const& a);
 /// E0060, at a place and by a thread.
 std::string stack_overflow_text(std::string const& now);
 
-/// "full[1] of CTA 0 (init at f.cpp:12), phase 3: 1 of 2 arrivals came, 0 of 8192 bytes landed".
+/// "full[1] of CTA 0 (init at FILE:12), phase 3: 1 of 2 arrivals came, 0 of 8192 bytes landed".
 std::string barrier_text(grid const& g, cta_state const& c, mbarrier_state const& b);
 
 }  // namespace tw::emu

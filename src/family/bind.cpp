@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "family/no_inner.hpp"
+#include "family/as_run.hpp"
 #include "family/normal_form.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
@@ -35,10 +35,10 @@ matrix_desc staged_d(gemm_problem const& p) {
 launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, void const* zeros) {
   check_operands(plan.problem, from_caller);
   check_workspace(plan, from_caller);
-  gemm_operands given = with_inner(plan.problem, with_epilogue_scales(plan.problem, from_caller));
-  check_apart(plan.problem, given);
-  if (plan.problem.k == 0) given.a = given.b = zeros;
-  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}, {}};
+  check_apart(plan.problem, from_caller);
+  launch_form f{
+      plan.normal, in_order(from_caller, operands_as_run(plan.problem, plan.swapped)), {}, {}, {}};
+  if (plan.problem.k == 0) f.operands.a = f.operands.b = zeros;
   bool const scales = plan.from_scale_a || plan.from_scale_b;
   if (!plan.repitch_a && !plan.repitch_b && !plan.stage_d && !scales) return f;
   workspace_layout const where = workspace_of(plan);

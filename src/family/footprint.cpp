@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_placed = 4096;
 constexpr int default_band_rows = 2048;
-constexpr int few_columns = 4;
+constexpr int max_narrow_tiles = 4;
 constexpr double least_rows_of_columns = 0.6;
 constexpr int small_band = 4;
 
@@ -62,9 +62,9 @@ bool runs_along_rows(tile_order const& grid, strips const& s) {
 
 /// Tiles that share a panel of A are neighbours: row by row, or two rows at a time.
 tile_order along_rows(tile_order order) {
-  bool const few = order.n_tiles <= few_columns;
-  order.kind = few ? order_kind::grouped : order_kind::serpentine;
-  order.band = few ? 1 : std::min(2, order.m_tiles);
+  bool const narrow = order.n_tiles <= max_narrow_tiles;
+  order.kind = narrow ? order_kind::grouped : order_kind::serpentine;
+  order.band = narrow ? 1 : std::min(2, order.m_tiles);
   return order;
 }
 
@@ -100,7 +100,7 @@ tile_order default_order(tile_order grid, int tile_rows) {
   grid.kind = order_kind::grouped;
   int band = static_cast<int>(std::bit_floor(static_cast<unsigned>(default_band_rows / tile_rows)));
   // Few columns of tiles: those of a row, which read the same rows of A, run side by side.
-  if (grid.n_tiles > 1 && grid.n_tiles <= few_columns) band = std::min(band, few_columns);
+  if (grid.n_tiles > 1 && grid.n_tiles <= max_narrow_tiles) band = std::min(band, max_narrow_tiles);
   grid.band = std::clamp(band, 1, grid.m_tiles);
   return grid;
 }

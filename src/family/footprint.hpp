@@ -52,7 +52,7 @@ tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows,
                        tile_order_calibration const& m);
 
 /// The grouped order in bands of 2048 rows of D, of 1536 where tile_rows is 192 or 384, or of all
-/// rows of tiles if they are fewer; of at most 4 tiles where there are 2 to 4 columns of tiles, so
+/// rows of tiles if they are fewer; of at most 4 tiles if there are 2 to 4 columns of tiles, so
 /// that those of a row are near each other (docs/decisions/0019).
 tile_order default_order(tile_order grid, int tile_rows);
 

@@ -24,10 +24,4 @@ inline gemm_problem with_inner(gemm_problem p) {
   return p;
 }
 
-/// A and B of a problem with K = 0 are not read, wherever they lie.
-inline gemm_operands with_inner(gemm_problem const& given, gemm_operands o) {
-  if (given.k == 0) o.a = o.b = nullptr, o.a_array = o.b_array = nullptr;
-  return o;
-}
-
 }  // namespace tw

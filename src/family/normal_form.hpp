@@ -45,15 +45,6 @@ inline gemm_problem transposed(gemm_problem p) {
   return p;
 }
 
-inline gemm_operands transposed(gemm_operands o) {
-  std::swap(o.a, o.b);
-  std::swap(o.a_array, o.b_array);
-  std::swap(o.row_scale, o.col_scale);
-  std::swap(o.scale_a, o.scale_b);
-  std::swap(o.second_level_a, o.second_level_b);
-  return o;
-}
-
 /// Which index of an operand is contiguous, as wgmma names it. A is (m, k), B is (k, n).
 inline operand_major major_of_a(matrix_desc const& a) {
   return a.ord == order::row_major ? operand_major::k : operand_major::mn;

@@ -29,7 +29,7 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
           is_exponent(s.type) ? 1 : 0};
 }
 
-/// Can bulk copies load a tile's scales of rows for a K block? They are adjacent float32, begin at
+/// Can bulk copies load a tile's row scales for a K block? They are adjacent float32, begin at
 /// a multiple of 16 bytes and are a multiple of 16 bytes long, also in the last tile. PTX ISA,
 /// "cp.async.bulk". (Tiles begin at multiples of 64 rows.)
 inline bool can_bulk_copy(operand_scales const& s, std::int64_t rows) {

@@ -6,62 +6,48 @@
 
 #include "family/bind.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
 namespace {
 
-void check_pointer(char const* name, void const* value, elem type) {
-  if (value == nullptr)
-    throw rejected({"TW0408", fmt::format("address of {}", name), "nullptr",
+/// "A", "the bias (gemm_operands::bias)".
+std::string text_of(operand_row const& r, operand_desc const& x) {
+  bool const is_matrix = x.is <= role::d;
+  return is_matrix ? r.text : fmt::format("{} (gemm_operands::{})", r.text, r.field);
+}
+
+void check_pointer(operand_desc const& x, void const* at) {
+  std::string const what = fmt::format("address of {}", text_of(row_of(x.is), x));
+  if (at == nullptr)
+    throw rejected({"TW0408", what, "nullptr",
                     "the address of the matrix on the device that runs the GEMM", ""});
-  auto const address = reinterpret_cast<std::uintptr_t>(value);
-  auto const align = static_cast<std::uintptr_t>(std::max(1, size_bytes(type)));
-  if (address % align != 0)
-    throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
+  auto const value = reinterpret_cast<std::uintptr_t>(at);
+  auto const align = static_cast<std::uintptr_t>(std::max(1, size_bytes(x.type)));
+  if (value % align != 0)
+    throw rejected({"TW0409", what, fmt::format("{:#x}", value),
                     fmt::format("a multiple of {}, the size of an element", align), ""});
+}
+
+void check_array(operand_desc const& x, void const* array) {
+  if (array != nullptr && reinterpret_cast<std::uintptr_t>(array) % 8 == 0) return;
+  throw rejected({"TW0408", fmt::format("array of addresses of {}", row_of(x.is).text),
+                  fmt::format("{}", fmt::ptr(array)),
+                  "as many addresses as the batch has matrices, in the memory of the device that "
+                  "runs the GEMM",
+                  ""});
 }
 
 }  // namespace
 
 void check_operands(gemm_problem const& p, gemm_operands const& o) {
-  auto const check = [](char const* name, matrix_desc const& m, void const* matrix,
-                        void const* array) {
-    if (!m.has_pointers()) return check_pointer(name, matrix, m.type);
-    if (array != nullptr && reinterpret_cast<std::uintptr_t>(array) % 8 == 0) return;
-    throw rejected({"TW0408", fmt::format("array of addresses of {}", name),
-                    fmt::format("{}", fmt::ptr(array)),
-                    "the address of `batch` pointers on the device that runs the GEMM", ""});
-  };
-  if (p.k != 0) {  // else they are not read
-    check("A", p.a, o.a, o.a_array);
-    check("B", p.b, o.b, o.b_array);
-  }
-  check("D", p.d, o.d, o.d_array);
-  if (p.c) check("C", *p.c, o.c, o.c_array);
-  gemm_epilogue const& e = p.epilogue;
-  if (e.bias != along::none) check_pointer("the bias (gemm_operands::bias)", o.bias, e.bias_type);
-  if (e.row_scale)
-    check_pointer("the row scale (gemm_operands::row_scale)", o.row_scale, elem::f32);
-  if (e.col_scale)
-    check_pointer("the column scale (gemm_operands::col_scale)", o.col_scale, elem::f32);
-  if (p.scale_a && p.k > 0)
-    check_pointer("the scales of A (gemm_operands::scale_a)", o.scale_a, p.scale_a->type);
-  if (p.scale_b && p.k > 0)
-    check_pointer("the scales of B (gemm_operands::scale_b)", o.scale_b, p.scale_b->type);
-  auto const check_second = [](char const* name, std::optional<scale_desc> const& s,
-                               float const* level) {
-    if (s && s->second_level) check_pointer(name, level, elem::f32);
-  };
-  check_second("the second level of A's scales (gemm_operands::second_level_a)", p.scale_a,
-               o.second_level_a);
-  check_second("the second level of B's scales (gemm_operands::second_level_b)", p.scale_b,
-               o.second_level_b);
-  if (p.scale_d)
-    check_pointer("the scales of D (gemm_operands::scale_d)", o.scale_d,
-                  p.scale_d->desc.second_level ? elem::f32 : p.scale_d->desc.type);
-  if (!p.aux) return;
-  check_pointer("the auxiliary output (gemm_operands::aux)", o.aux, p.aux->type);
+  for (operand_desc const& x : operands_of(p))
+    if (x.by_pointers)
+      check_array(x, address_array(o, x.is));
+    else
+      check_pointer(x, address(o, x.is));
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

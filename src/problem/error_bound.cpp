@@ -40,7 +40,7 @@ sum_error fp8_sum_error(gemm_problem const& p) {
   return {within + across + within * across, 2 * all_steps * (step + 1) * std::ldexp(cut, largest)};
 }
 
-/// The same of block-scaled operands, in units of their scales.
+/// Error of sums of block-scaled operands, in units of their scales.
 sum_error block_scaled_sum_error(gemm_problem const& p) {
   double const n = static_cast<double>(p.k);
   double const unit = grown(n, 0x1p-22);

@@ -63,7 +63,7 @@ struct copy_probe {
   }
 };
 
-/// row(lane): the row that lane gets, -1: none. bits: of an element; 8 where nothing is unpacked.
+/// row(lane): the row that lane gets, -1: none. bits: of an element; 8 if nothing is unpacked.
 template <tmem_copy_shape S, tmem_unpack U = tmem_unpack::none>
 void check_copy(int (*row)(int lane), int bits = 8) {
   std::mt19937 random(7);

@@ -62,7 +62,7 @@ TEST(Access, NaturalMapsCoverTheTile) {
   }
 }
 
-/// The same words are read whatever the tile's swizzle, so the ideal does not change.
+/// The swizzle of a tile does not change which words are read, so the ideal does not change.
 TEST(Access, ASwizzleDoesNotChangeTheIdeal) {
   for (bank_case const& c : bank_cases()) {
     layout const without = linear_part(c.layout());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tma_box_test.cpp  Derived TMA boxes, copied by the emulator's TMA, fill tiles as their layouts
-// say, and a tile is refused only where no box fills it.
+// say, and a tile is refused only if no box fills it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -114,7 +114,7 @@ i64 copy_and_compare(tile_case const& t, tiler const& tile) {
   return copies;
 }
 
-/// The least copies that fill the tile with boxes of two extents, or 0 where no box does: each box
+/// The least copies that fill the tile with boxes of two extents, or 0 if no box does: each box
 /// that cuts the tile evenly is tried, row by row as the hardware places it.
 i64 least_copies(tile_case const& t) {
   i64 const inner = t.contiguous();

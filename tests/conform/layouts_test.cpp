@@ -113,7 +113,7 @@ std::set<i64> distinct_offsets(layout const& l) {
 }
 bool repeats(layout const& l) { return std::ssize(distinct_offsets(l)) < size(l); }
 
-/// The operation's law for the answer r to a row; nothing where no law is written here.
+/// The operation's law for the answer r to a row; nothing if no law is written here.
 std::optional<bool> law_holds(layout const& r, json const& row) {
   std::string const op = row["op"];
   json const& args = row["args"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compose.cpp  The first program of the README: a tile of a matrix, and its picture.
+// compose.cpp  The program of docs/layouts.md: every other row and column of a matrix.
 #include <cstdio>
 
 #include "tilewright/layout/layout.hpp"

@@ -173,6 +173,14 @@ class Consumer(unittest.TestCase):
                           status=1 if "--bug" in words else 0)
             self.assertEqual(printed, output)
 
+        # So does the README of the project; "..." stands for lines that it leaves out.
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            (words, output), = re.findall(r"^\$ tilewright check (own/[^\n]*)\n(.*?)```",
+                                          file.read(), re.S | re.M)
+        printed = run(self.command, "check", *words.split(), folder=self.folder.name, status=1)
+        self.assertRegex(printed, "(?s)^" + ".*".join(
+            re.escape(part) for part in re.split(r"^\.\.\.\n", output, flags=re.M)))
+
         # Each bug by its code, its line of the checklist and the file of both accesses.
         for plugin, bug, codes, line, file in (
                 ("own_gemm.so", "refill-early", ("E0027",), "order of accesses", "gemm.cpp:"),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/folded.hpp"
+#include "family/folded.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "family/workspace.hpp"

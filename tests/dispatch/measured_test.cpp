@@ -177,7 +177,7 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   }
 }
 
-/// An H100 SXM takes the rows of an H200 where it has none, and no time of them.
+/// An H100 SXM takes the rows of an H200 if it has none, and no time of them.
 TEST(Measured, AnotherDevicesRowsAreTakenByNameAndWithoutTheirTime) {
   device const& h100 = known_device("h100_sxm");
   int own = 0, other = 0;

@@ -29,7 +29,7 @@ TEST(NoKernel, AGateHasKernelsForOtherArchitectures) {
   p.a.type = p.b.type = p.d.type = elem::e4m3;
   p.precision.promote_k = 128;
   EXPECT_EQ(why(p), "planned");
-  EXPECT_NE(why(p, known_device("b200")).substr(0, 6), "TW0471");  // TW0505 where it is not built
+  EXPECT_NE(why(p, known_device("b200")).substr(0, 6), "TW0471");  // TW0505 if it is not built
   EXPECT_EQ(why(p, known_device("a100")).substr(0, 6), "TW0471");
   p.a.type = p.b.type = elem::s8, p.d.type = elem::f32;
   EXPECT_EQ(why(p), "planned");

@@ -216,7 +216,7 @@ TEST(Workspace, TheStatedBytesServeEveryPlan) {
 TEST(Workspace, TheStatedBytesServeAFloatDInTheWorkspace) {
   struct row {
     std::int64_t m, n, k, batch;
-    block_format const* format;  // or none: e4m3 with float32 scales of rows
+    block_format const* format;  // or none: e4m3 with float32 row scales
   };
   static constexpr block_format mx = block_format::mxfp8, nv = block_format::nvfp4;
   for (row const& r : {row{4096, 8192, 64, 1, nullptr},

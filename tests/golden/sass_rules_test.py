@@ -9,6 +9,7 @@ ROOT = os.environ.get("TW_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.pat
 sys.path.insert(0, os.path.join(ROOT, "gen"))
 import sass  # noqa: E402
 import sass_check  # noqa: E402
+import sass_loops  # noqa: E402
 
 BLACKWELL = "tw::entry<tw::gemm_sm100<tw::sm100_config{...}> >"
 SCALED = "tw::entry<tw::block_scaled_sm100<tw::block_scaled_config{...}> >"
@@ -120,9 +121,57 @@ CASES = [  # what, kernel, code, a part of the complaint, or None
      changed(WARPGROUP_CODE, "  USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0\n", ""), "setmaxnreg"),
 ]
 
+GROUP = "  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24\n"
+LOOPS = [  # what, code, the kinds that are found
+    ("nothing", WARPGROUP_CODE, []),
+    ("a special register", changed(WARPGROUP_CODE, "step:", "step:\n  S2UR UR9, SR_CgaCtaId"),
+     ["S2UR"]),
+    ("a special register before the loop",
+     changed(WARPGROUP_CODE, "step:", "  S2UR UR9, SR_CgaCtaId\nstep:"), []),
+    ("a vector register in a descriptor",
+     changed(WARPGROUP_CODE, GROUP, "  R2UR UR4, R3\n" + GROUP), ["R2UR"]),
+    ("a fence", changed(WARPGROUP_CODE, "  WARPGROUP.ARRIVE",
+                        "  MEMBAR.ALL.CTA\n  WARPGROUP.ARRIVE"), ["MEMBAR"]),
+    ("a load before the group", changed(WARPGROUP_CODE, "  WARPGROUP.ARRIVE",
+                                        "  LDS R3, [R2]\n  FMUL R5, R3, R3\n  WARPGROUP.ARRIVE"),
+     []),
+    ("a load in the group", changed(WARPGROUP_CODE, GROUP, GROUP + "  LDS.64 R8, [R2]\n"),
+     ["load"]),
+    ("a load in the group that is read there",
+     changed(WARPGROUP_CODE, GROUP, GROUP + "  LDS.64 R8, [R2]\n  FMUL R5, R9, R3\n"
+             "  FMUL R6, R9, R3\n"), ["load", "wait"]),
+    ("a load before the group that is read in it",
+     changed(WARPGROUP_CODE, "  WARPGROUP.ARRIVE", "  LDS R3, [R2]\n  WARPGROUP.ARRIVE").replace(
+         GROUP, GROUP + "  FMUL R5, R3, R4\n", 1), ["wait"]),
+    ("a loaded register that is written anew",
+     changed(WARPGROUP_CODE, "  WARPGROUP.ARRIVE",
+             "  LDS R3, [R2]\n  MOV R3, R7\n  WARPGROUP.ARRIVE").replace(
+         GROUP, GROUP + "  FMUL R5, R3, R4\n", 1), []),
+    ("a load after the group", changed(WARPGROUP_CODE, "  @P0 BRA", "  LDS R3, [R2]\n  @P0 BRA"),
+     []),
+    ("three sources in one bank",
+     changed(WARPGROUP_CODE, "  @P0 BRA", "  FFMA R4, R24, R140, R4\n  @P0 BRA"), ["bank"]),
+    ("sources in two banks",
+     changed(WARPGROUP_CODE, "  @P0 BRA", "  FFMA R4, R25.reuse, R140, R4\n"
+             "  FFMA R4, R24, R24, R4\n  FFMA R4, R24, UR4, R6\n  @P0 BRA"), []),
+]
+
+
+def wrong_loops():
+    for what, text, expected in LOOPS:
+        (code,) = sass.read(listing(text)).values()
+        found = [kind for kind, _ in sass_loops.findings(code)]
+        if found != expected:
+            yield f"{what}: expected {expected}, found {found}"
+        accepted = sass_loops.counts(code)
+        if list(sass_check.extra(code, accepted)):
+            yield f"{what}: the accepted counts are complained of"
+        if len(list(sass_check.extra(code, {}))) != len(expected):
+            yield f"{what}: not every instruction is named"
+
 
 def main():
-    wrong = []
+    wrong = list(wrong_loops())
     for what, name, text, expected in CASES:
         found = complaints(name, text)
         if expected is None and found:

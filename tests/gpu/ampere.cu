@@ -25,7 +25,7 @@ std::set<std::string> ampere_kernels(bool fused) {
   return names;
 }
 
-/// The plans by such kernels; none where no family has a kernel for this GPU.
+/// The plans by such kernels; none if no family has a kernel for this GPU.
 std::vector<gemm_plan> ampere_plans(gemm_problem const& p, gemm_operands const& o) {
   try {
     std::vector<gemm_plan> plans = built_plans(p, o);

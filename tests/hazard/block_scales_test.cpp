@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// block_scales_test.cpp  A Hopper GEMM with scales of blocks whose ordinary loads and stores are
+// block_scales_test.cpp  A Hopper GEMM with block scales whose ordinary loads and stores are
 //                        seen: warps exchange scales through shared memory, tile after tile.
 #include <gtest/gtest.h>
 

@@ -201,7 +201,7 @@ TEST(Heap, AllocationsOfTheKernelLieInNoMargin) {
   EXPECT_EQ(out[64], 22 + 60 + 0);
 }
 
-/// The same with a constant number of bytes, and copies of objects and ranges.
+/// Copies with a constant number of bytes, and copies of objects and ranges.
 template <int Way, std::size_t Bytes>
 struct constant_copies_race {
   struct block {

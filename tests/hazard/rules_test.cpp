@@ -394,7 +394,7 @@ TEST_P(Hazards, E0047InitOfAnMbarrierThatIsNotAligned) {
          });
 }
 
-/// A function that takes the address of an mbarrier; `at` alone is no multiple of 8.
+/// A function that takes the address of an mbarrier; `at` alone is not a multiple of 8.
 template <int Way>
 void use_barrier(hazard_smem& s, hazard_params const& p, mbarrier& at, mbarrier& other) {
   other.arrive_expect_tx(Way == 4 ? 8192 : 0);

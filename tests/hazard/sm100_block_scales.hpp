@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sm100_block_scales.hpp  Runs the Blackwell GEMM with scales of blocks on small integers, and
+// sm100_block_scales.hpp  Runs the Blackwell GEMM with block scales on small integers, and
 //                         compares D.
 #pragma once
 

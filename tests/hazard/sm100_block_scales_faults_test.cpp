@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sm100_block_scales_faults_test.cpp  Faults planted in the Blackwell GEMM with scales of blocks:
+// sm100_block_scales_faults_test.cpp  Faults planted in the Blackwell GEMM with block scales:
 //                                     each is reported, whenever its operations complete.
 //
 // Each fault has a configuration that no other test has. A function of the kernel is specialised

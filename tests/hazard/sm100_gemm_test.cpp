@@ -95,7 +95,7 @@ class Sm100Gemm : public testing::TestWithParam<int> {
 TEST_P(Sm100Gemm, OneCta) {
   constexpr sm100_config c{.stages = 3};
   check<c>({256, 256, 256}, 2);  // two tiles each
-  check<c>({136, 200, 72}, 1);   // parts of tiles; K that is no multiple of a stage
+  check<c>({136, 200, 72}, 1);   // parts of tiles; K that is not a multiple of a stage
 }
 
 TEST_P(Sm100Gemm, ManyTilesOfACta) {

@@ -32,7 +32,7 @@ class PromotionEmu : public testing::Test {
   emu_workspace space;
   std::set<std::string> kernels;
 
-  /// None where no kernel has the combination, or none of this build.
+  /// None if no kernel has the combination, or none of this build.
   static std::vector<gemm_plan> plans_of(gemm_problem const& p, gemm_operands const& o, int sms) {
     try {
       return built_plans(p, o, sms);

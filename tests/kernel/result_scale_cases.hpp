@@ -145,7 +145,7 @@ inline std::optional<std::size_t> difference(std::vector<std::byte> const& x,
   return std::nullopt;
 }
 
-/// The same numbers with operands of bf16, for which the build has all epilogues: small integers,
+/// The numbers of x in operands of bf16, for which the build has all epilogues: small integers,
 /// times powers of two.
 inline void in_bf16(scaled_result& x) {
   auto const widened = [&](matrix const& from, float const* scales) {

@@ -80,7 +80,7 @@ struct scaled_product : product {
 
 struct random_request {
   elem a, b, d;
-  bool blocks;  // scales of blocks on one side at least, else of tensors and rows
+  bool blocks;  // block scales on one side at least, else of tensors and rows
 };
 
 inline scaled_product random_scaled(std::mt19937_64& rng, random_request const& r,

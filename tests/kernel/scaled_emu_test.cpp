@@ -81,7 +81,7 @@ TEST(ScaledEmu, ScalesOfNanAndZeroReachTheirBlocksAlone) {
   }
 }
 
-/// With an epilogue: scales of blocks, then scales of rows and columns, bias and activation.
+/// With an epilogue: scales of blocks, then row and column scales, bias and activation.
 TEST(ScaledEmu, FusedEpiloguesFollow) {
   std::mt19937_64 rng(20261129);
   emu_workspace space;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scaled_fused.hpp  GEMMs with scales of A and B, and scales of rows and columns, a bias, an
+// scaled_fused.hpp  GEMMs with scales of A and B, and row and column scales, a bias, an
 //                   activation and a gate in the epilogue, against float64.
 #pragma once
 

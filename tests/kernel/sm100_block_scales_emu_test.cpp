@@ -138,7 +138,7 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
   }
 }
 
-/// With an epilogue: scales of blocks, then scales of rows and columns, bias, activation and gate,
+/// With an epilogue: scales of blocks, then row and column scales, bias, activation and gate,
 /// where the columns of a tile have one scale of B and where each has another.
 TEST(Sm100BlockScalesEmu, FusedEpiloguesFollow) {
   std::mt19937_64 rng(20261204);

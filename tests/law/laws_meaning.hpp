@@ -83,7 +83,7 @@ constexpr bool is_injective(layout const& l) {
   return image(l).size() == static_cast<std::size_t>(cells(l));
 }
 
-/// The same offset (or coordinate) for every index below the size, which is the same.
+/// Equal sizes, and equal offsets (or coordinates) for every index below the size.
 constexpr bool same_function(layout const& a, layout const& b) {
   if (cells(a) != cells(b)) return false;
   for (i64 i = 0, n = cells(a); i < n; ++i) {

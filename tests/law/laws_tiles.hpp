@@ -116,7 +116,7 @@ constexpr layout gathered(layout const& r, int begin, int end) {
   return begin >= end ? layout(1, 0) : modes(r, begin, end);
 }
 
-/// The same swizzle and the same offset inside it.
+/// Equal swizzles and equal offsets inside them.
 constexpr bool same_swizzle(layout const& a, layout const& b) {
   return a.sw == b.sw && a.offset == b.offset;
 }

@@ -68,7 +68,7 @@ class trial {
   tree coordinate(tree const& shape, i64 wild_one_in = 0);
   /// The profile of shape, some modes as one leaf.
   tree coarser(tree const& shape);
-  /// The same profile, other numbers from `low` to `high`.
+  /// The profile of t, other numbers from `low` to `high`.
   tree renumbered(tree t, i64 low, i64 high);
 
   /// The law must hold for the result; now and then, the operation called by name must give the
@@ -77,7 +77,7 @@ class trial {
   void check(Result const& result, Law const& law, Arguments const&... arguments) {
     check_as(text(result), result, law, arguments...);
   }
-  /// The same for an operation whose text says more, or less, than the result.
+  /// check() of an operation whose text says more, or less, than the result.
   template <class Result, class Law, class... Arguments>
   void check_as(std::string const& answer, Result const& result, Law const& law,
                 Arguments const&... arguments) {

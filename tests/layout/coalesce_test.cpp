@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// coalesce_test.cpp  The same function with fewer leaves.
+// coalesce_test.cpp  One function with fewer leaves.
 #include <gtest/gtest.h>
 
 #include <set>

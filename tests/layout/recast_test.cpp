@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recast_test.cpp  The same memory in wider or narrower elements.
+// recast_test.cpp  One memory in wider or narrower elements.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
-// the offset stays, also where no bit of the swizzle is left
+// the offset stays, also if no bit of the swizzle is left
 static_assert(upcast("Sw<1,0,1> o 8 o 4:1"_L, 4)(0) == 2);
 static_assert(downcast("Sw<0,0,0> o 3 o 4:1"_L, 2)(1) == 7);
 static_assert(upcast("(8,4):(4,1)"_L, 2) == "(8,2):(2,1)"_L);

@@ -194,7 +194,7 @@ std::string symbolic(std::string const& marked, std::vector<i64>& values) {
   return out;
 }
 
-/// The same size, the same modes, the same offset for each index.
+/// Equal sizes, equal modes, equal offsets for each index.
 bool same_function(layout const& a, layout const& b) {
   if (size(a) != size(b) || rank(a) != rank(b)) return false;
   for (int i = 0; i < rank(a); ++i) {

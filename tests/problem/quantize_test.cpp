@@ -114,7 +114,7 @@ TEST(Quantize, EveryValueOf16BitsAsDefined) {
         for (bool const power : {false, true}) {
           SCOPED_TRACE(testing::Message()
                        << name(from) << " " << name(to) << " " << name(kind) << " " << power);
-          // 360 is no multiple of 128: the last blocks are narrower. Consecutive codes are near.
+          // 360 is not a multiple of 128: the last blocks are narrower. Consecutive codes are near.
           std::int64_t const k = kind == scaling::tensor ? 256 : 360;
           expect_as_defined({from, to, kind, power}, 65536 / k, k, bytes,
                             kind == scaling::block_1x128 ? 11 : 43);

@@ -119,7 +119,7 @@ TEST(TensorLaw, LeavesWithOwnBitsAreSwizzledOneByOne) {
   i64 stepwise = 0;
   holds_often(20264, times_each, [&stepwise](random_source& r) {
     layout const l = random_memory(r);
-    if (!l.swizzled() || detail::meeting_leaves(l) != 0) return;
+    if (!l.swizzled() || detail::overlapping_leaves(l) != 0) return;
     ++stepwise;
     i64 const touched = detail::touched_bits(l);
     for (i64 i = 0; i < size(l); ++i) {

@@ -106,7 +106,23 @@ TEST(FieldWords, EachRefusalHasItsOption) {
     EXPECT_EQ(text.find(x.option), std::string::npos) << text;
     EXPECT_NE(said.find(x.option), std::string::npos) << said;
     EXPECT_EQ(said.find("::"), std::string::npos) << said;
+    std::string const of_c = to_string(with_arguments(x.of_library));
+    EXPECT_EQ(of_c.find("::"), std::string::npos) << of_c;
+    EXPECT_EQ(of_c.find("--"), std::string::npos) << of_c;
+    EXPECT_NE(of_c, text);
   }
+}
+
+TEST(FieldWords, OperandsHaveTheNamesOfArguments) {
+  auto const what = [](char const* of_library) {
+    return with_arguments(rejection{"TW0000", of_library, "A e4m3, B bf16", "", ""}).what;
+  };
+  EXPECT_EQ(what("type of D"), "type of d");
+  EXPECT_EQ(what("address of the scales of A (gemm_operands::scale_a)"), "address of scale_a");
+  EXPECT_EQ(what("the second level of B's scales (gemm_operands::second_level_b)"), "second_b");
+  EXPECT_EQ(what("memory of the auxiliary output"), "memory of aux");
+  EXPECT_EQ(what("GEMMs in the batch"), "GEMMs in the batch");
+  EXPECT_EQ(with_arguments(rejection{"", "", "A e4m3, B bf16", "", ""}).got, "a e4m3, b bf16");
 }
 
 TEST(FieldWords, TheCommandSaysThem) {

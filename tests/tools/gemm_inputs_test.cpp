@@ -64,7 +64,7 @@ TEST_F(inputs, vectors_mean_what_they_mean_in_numpy) {
   auto want = product(row, b, 1, n, k);
   for (std::size_t i = 0; i < want.size(); ++i) want[i] += small_values(1, n, 4)[i];
   EXPECT_EQ(d_of(x, b_file, {"-C", c}), npy({n}, want));
-  // A matrix C is no vector, and beside matrices a vector is no C.
+  // A matrix C is not a vector, and beside matrices a vector is no C.
   auto const r = run_command({"gemm", a_file, b_file, "-C", c, "-o", folder / "d.npy"});
   EXPECT_EQ(r.status, 2);
   EXPECT_NE(r.err.find("TW0605"), std::string::npos) << r.err;

@@ -125,6 +125,27 @@ TEST_F(odd_inputs, the_order_of_tiles_is_drawn_for_rungs_that_have_one) {
   expect_refused({"ladder", "--rung", "11", "--tiles", file}, "a file of another kind");
 }
 
+TEST_F(odd_inputs, a_recorded_ladder_is_read_and_checked) {
+  auto const record = [&](char const* text) {
+    std::string const path = folder / "record.json";
+    std::ofstream(path) << text;
+    return path;
+  };
+  std::string const good = record(
+      R"({"gpu": {"card": "one", "sms": 132}, "rungs": [{"rung": 1, "name": "01_naive", "step": "",
+          "sizes": {"64": {"us": 2.0, "sm_mhz": 1980, "correct": true, "kernel": ""}}}]})");
+  auto const r = run_command({"ladder", "--from", good, "--size", "64"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("01_naive"), std::string::npos) << r.out;
+  expect_refused({"ladder", "--from", good, "--size", "128"}, "got no size 128");
+  expect_refused({"ladder", "--from", good, "--rung", "1"}, "TW0681");
+  expect_refused({"ladder", "--from", file}, "TW0682");
+  expect_refused({"ladder", "--from", record("{}")}, "TW0682");
+  expect_refused({"ladder", "--from", record(R"({"gpu": {"card": "one", "sms": 132},
+                                                 "rungs": []})")},
+                 "got no sizes");
+}
+
 TEST_F(odd_inputs, a_run_without_time_in_the_model_says_so) {
   auto const r = run_command(
       {"ladder", "--rung", "1", "--size", "64", "--device", "emu", "--timeline", folder / "t.svg"});

@@ -177,6 +177,7 @@ SEEN = {
         "--device": (LADDER, LADDER.replace("emu", "gpu")),
         "--seeds": (LADDER + " --json", "--seeds 2"),
         "--plot": (LADDER, "--plot p.svg"),
+        "--from": (LADDER, "ladder --from ladder.json"),
         "--timeline": (LADDER, "--timeline t.svg"),
         "--trace": (LADDER, "--trace t.json"),
         "--tiles": ("ladder --rung 9", "--tiles o.svg"),
@@ -389,6 +390,8 @@ class OptionEffects(unittest.TestCase):
         floats("2x2.npy", 2, 2)
         write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
         write_tuning_file("tune.db")
+        shutil.copy(os.path.join(SOURCE, "bench/results/ladder-2026-11-26-h100.json"),
+                    "ladder.json")
         for name in ("two_kernels.cubin", "ncu/raw.csv", "ncu/details.csv"):
             shutil.copy(os.path.join(SOURCE, "tests/tools/data", name), ".")
         for name in ("a", "bt"):

@@ -98,7 +98,7 @@ TEST(PlanScales, RefusesWhatGemmRefuses) {
   EXPECT_TRUE(has(err({"64x64x64", "--dtype", "e4m3", "--out-dtype", "s8"}), "--scale-d"));
 }
 
-/// Scales of blocks are part of the prediction, and of the price of promotion that plan shows.
+/// Block scales are part of the prediction, and of the price of promotion that plan shows.
 TEST(PlanScales, ScalesOfAAndBArePartOfThePrediction) {
   std::vector<std::string> const size{"4096x4096x4096", "--dtype", "e4m3"};
   std::vector<std::string> blocks = size;

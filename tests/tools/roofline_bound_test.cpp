@@ -35,7 +35,7 @@ struct shape {
   std::int64_t m, n, k, batch;
 };
 
-/// All plans, of kernels that this build lacks too; none where no kernel computes the problem.
+/// All plans, of kernels that this build lacks too; none if no kernel computes the problem.
 std::vector<gemm_plan> plans_of(shape const& s, types const& t, device const& dev) try {
   problem_request r;
   r.m = s.m, r.n = s.n, r.k = s.k, r.batch = s.batch;

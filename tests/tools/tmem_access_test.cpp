@@ -103,7 +103,7 @@ TEST(TmemAccess, CountsTheBanksOfTheSourceOfACopy) {
   auto const j = run_command(banks_of({"tmem.cp.128x256b", "--json"})).json();
   EXPECT_EQ(j["source"]["reads"], 32) << "4096 bytes";
   EXPECT_EQ(j["source"]["wavefronts"], j["source"]["ideal"]);
-  // The same layout as a tile in shared memory.
+  // The layout as a tile in shared memory.
   auto const again = run_command(banks_of({j["source"]["layout"].get<std::string>(), "--access",
                                            "wgmma", "--bits", "8", "--json"}))
                          .json();

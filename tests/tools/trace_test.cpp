@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace_test.cpp  tilewright gemm --trace and --timeline: files that other programs can read, the
-//                 same bytes each time, and a refusal where nothing is recorded.
+//                 same bytes each time, and a refusal if nothing is recorded.
 #include <map>
 #include <set>
 

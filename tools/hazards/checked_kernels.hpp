@@ -23,7 +23,7 @@ struct checked_kernel {
 using checked_run = std::function<void(int run, run_key const& key, kernel_result& result)>;
 
 /// Runs the kernels that the request names, of this build, on all cores; `begin` makes the runs of
-/// one of them. Throws `rejected` TW0634 where no kernel has such a name.
+/// one of them. Throws `rejected` TW0634 if no kernel has such a name.
 std::vector<kernel_result> run_kernels(
     request const& r,
     std::function<checked_run(checked_kernel const&, std::vector<shape> const&)> const& begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// finding.cpp  The same hazard in many runs is one finding.
+// finding.cpp  One hazard in many runs is one finding.
 #include "tools/hazards/finding.hpp"
 
 namespace tw::hazards {

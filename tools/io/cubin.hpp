@@ -32,7 +32,7 @@ struct cubin {
 };
 
 /// The kernels of a file, in the order of their names. Throws `rejected` TW0601 where it cannot be
-/// read, and TW0651 where it is no cubin, or one that is damaged or older.
+/// read, and TW0651 if it is no cubin, or one that is damaged or older.
 cubin read_cubin(std::string const& path);
 
 }  // namespace tw

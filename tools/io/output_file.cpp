@@ -61,7 +61,7 @@ fs::path folder_of(fs::path const& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// The file that a symbolic link names in the end, also where it does not exist yet.
+/// The file that a symbolic link names in the end, also if it does not exist yet.
 std::string behind_links(std::string const& path) {
   constexpr int max_links = 40;  // as in the kernel
   fs::path at = path;

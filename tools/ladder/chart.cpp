@@ -37,10 +37,10 @@ std::string svg_of(chart const& c) {
     if (!(v >= 0) || largest == 0) continue;
     double const bar = bar_width * v / largest;
     svg += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"#4878a8\"/>\n"
+        "<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n"
         "<text x=\"{:.1f}\" y=\"{}\" fill=\"#222222\">{:.{}f} {}</text>\n",
-        name_width, y + 2, bar, row_height - 8, name_width + bar + 6, y + 15, v, v < 10 ? 2 : 0,
-        tw::xml_text(c.unit));
+        name_width, y + 2, bar, row_height - 8, c.names[i] == c.reference ? "#9a9a9a" : "#4878a8",
+        name_width + bar + 6, y + 15, v, v < 10 ? 2 : 0, tw::xml_text(c.unit));
   }
   return svg + "</svg>\n";
 }

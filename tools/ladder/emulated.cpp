@@ -80,7 +80,7 @@ void refuse_extents(rung const& r, product const& x) {
            "--size 512; rungs 8 to 12 compute any size");
 }
 
-/// One run of a rung, drawn over time, also where it has a fault.
+/// One run of a rung, drawn over time, also if it has a fault.
 void draw(rung const& r, product const& x, bug planted_bug, timeline_files const& files) {
   check_timeline_files(files);
   emu::trace record;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// measured.cpp  `tilewright ladder --device gpu`: times of the rungs as a table, JSON and a chart.
+// measured.cpp  `tilewright ladder --device gpu` and `--from`: times of the rungs, measured now or
+//               recorded, as a table, JSON and a chart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include "bench/ladder.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/gemm_run.hpp"
+#include "tools/io/mapped_file.hpp"
+#include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/ladder/chart.hpp"
 #include "tools/ladder/request.hpp"
@@ -119,11 +122,67 @@ chart chart_of(ladder_report const& report, table const& all) {
   chart c{fmt::format("TFLOP/s at M = N = K = {}, {}", size, report.facts.card), "TFLOP/s", {}, {}};
   for (std::string const& title : all.titles) {
     auto const& row = all.times.at(title);
+    ladder_time const& any = *row.begin()->second;
+    if (!any.step.empty() && all.times.contains(any.name)) continue;  // on the way to a rung
+    if (any.rung == 0) c.reference = title;
     auto const found = row.find(size);
     c.names.push_back(title);
     c.values.push_back(found == row.end() ? -1 : rate_of(*found->second, size));
   }
   return c;
+}
+
+/// The times of a record that json_of() made; the burst of each is its median. Throws
+/// nlohmann::json::exception if a field is missing.
+ladder_report report_of(nlohmann::ordered_json const& record) {
+  ladder_report report;
+  record.at("gpu").at("card").get_to(report.facts.card);
+  record.at("gpu").at("sms").get_to(report.facts.sms);
+  std::map<int, std::vector<ladder_time>> sizes;
+  for (auto const& rung : record.at("rungs"))
+    for (auto const& [size, measured] : rung.at("sizes").items()) {
+      ladder_time t;
+      t.rung = rung.at("rung");
+      t.name = rung.at("name");
+      t.step = rung.at("step");
+      t.kernel = measured.at("kernel");
+      t.check.passed = measured.at("correct");
+      bench::sample burst;
+      burst.us = measured.at("us");
+      burst.sm_mhz = measured.at("sm_mhz");
+      t.bursts.push_back(burst);
+      sizes[std::stoi(size)].push_back(t);
+    }
+  for (auto const& [size, times] : sizes) report.sizes.push_back({size, times});
+  return report;
+}
+
+ladder_report read_record(std::string const& path) {
+  mapped_file const file(path);
+  auto const* const text = reinterpret_cast<char const*>(file.content().data());
+  auto const record =
+      nlohmann::ordered_json::parse(text, text + file.content().size(), nullptr, false);
+  char const* const need = "the output of ladder --device gpu --json";
+  if (record.is_discarded()) refuse("TW0682", "record " + path, "no valid JSON", need);
+  try {
+    return report_of(record);
+  } catch (std::exception const&) {  // of JSON or of the number of a size
+    refuse("TW0682", "record " + path, "another JSON record", need);
+  }
+}
+
+/// Status 1 if a result is wrong.
+exit_status show(request const& r, ladder_report const& report) {
+  table const all(report);
+  bool good = true;
+  nlohmann::ordered_json const record = json_of(report, all, good);
+  if (!r.plot.empty()) plot(r.plot, chart_of(report, all));
+  if (r.json)
+    print_json("tilewright.ladder/1", record);
+  else
+    print(report, all);
+  if (!good) tell_wrong(report);
+  return good ? exit_status::done : exit_status::wrong;
 }
 
 }  // namespace
@@ -136,17 +195,17 @@ exit_status run_on_gpu(request const& r) {
   if (r.size > 0) o.sizes = {r.size};
   o.measure.baseline = r.baseline;
   if (r.quick) o.measure.protocol = bench::quick_protocol;
-  ladder_report const report = bench::measure_ladder(o);
-  table const all(report);
-  bool good = true;
-  nlohmann::ordered_json const record = json_of(report, all, good);
-  if (!r.plot.empty()) plot(r.plot, chart_of(report, all));
-  if (r.json)
-    print_json("tilewright.ladder/1", record);
-  else
-    print(report, all);
-  if (!good) tell_wrong(report);
-  return good ? exit_status::done : exit_status::wrong;
+  return show(r, bench::measure_ladder(o));
+}
+
+exit_status show_record(request const& r) {
+  ladder_report report = read_record(r.from);
+  if (r.size > 0)
+    std::erase_if(report.sizes, [&](bench::ladder_size const& s) { return s.size != r.size; });
+  if (report.sizes.empty())
+    refuse("TW0682", "record " + r.from,
+           r.size > 0 ? fmt::format("no size {}", r.size) : "no sizes", "a recorded size");
+  return show(r, report);
 }
 
 }  // namespace ladder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// request.hpp  Options of `tilewright ladder`, and its two ways to run.
+// request.hpp  Options of `tilewright ladder`, and its three ways to run.
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@ struct request {
   bool json = false;
   std::string plot;             // a path, or empty
   std::string timeline, trace;  // paths, or empty: of one rung in the emulator
+  std::string from;             // a path, or empty: a recorded GPU run is shown instead
   std::string tiles;            // a path, or empty: the order of the tiles is drawn instead
   bool quick = false;           // on a GPU: fewer rounds
   bool baseline = true;         // on a GPU: cuBLASLt too
@@ -29,5 +30,7 @@ struct request {
 tw::exit_status list_bugs(request const& r);
 tw::exit_status run_in_emulator(request const& r);
 tw::exit_status run_on_gpu(request const& r);
+/// Prints and draws the record `r.from` of an earlier run on a GPU (TW0682 if it is not one).
+tw::exit_status show_record(request const& r);
 
 }  // namespace ladder

@@ -81,7 +81,7 @@ atom_operand operand_of(mma_atom const& atom, mma_operand which, layout const& t
   return {tv, rows, columns, is_held(atom, which), place_of(atom, which)};
 }
 
-/// The same place, whoever owns it: "T" becomes "C", for CTA.
+/// Cells that CTAs own: "T" becomes "C", for CTA.
 void owners_are_ctas(picture& p) {
   p.owner_name = "CTA";
   p.legend = class_legend("CTA");

@@ -18,7 +18,7 @@ access_kind kind_of(std::string_view name) {
   refuse("TW0626", "access of --banks", std::string(name), "one of " + all);
 }
 
-/// Cells of the tile: thread and bank where it is touched; hovering shows the bank of any.
+/// Cells of the tile: thread and bank if it is touched; hovering shows the bank of any.
 panel tile_of_banks(layout const& tile, int bits, layout const& map, i64 step, i64 elems) {
   panel p = flat_panel({.res = to_string(tile), .function = tile, .origin = {}},
                        "tile " + to_string(tile));

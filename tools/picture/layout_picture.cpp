@@ -96,7 +96,7 @@ void need_modes(answer const& a) {
   }
 }
 
-/// A row of cells, broken into rows of one length where it is long.
+/// A row of cells, broken into rows of one length if it is long.
 panel one_row(cell_maker const& make, free_mode const& m, i64 start, std::string title) {
   i64 columns = m.extent;
   if (columns > 2 * longest_row) {
@@ -168,7 +168,7 @@ picture layout_picture(answer const& a, std::optional<tree> const& slice) {
   i64 const panels = cells / (free[0].extent * free[1].extent);
   i64 const room = std::clamp<i64>(64 / free[1].extent, 1, 8);
   i64 const third = free.size() > 2 ? free[2].extent : 1;
-  i64 const per_row = third <= room ? third : room;  // a row of panels is mode 2 where it fits
+  i64 const per_row = third <= room ? third : room;  // a row of panels is mode 2 if it fits
   for (i64 i = 0; i < panels; ++i) {
     i64 rest = i;
     i64 at = start;

@@ -2,7 +2,7 @@
 // layout_picture.hpp  The picture of a layout of any rank: a panel for each slice.
 //
 // The first free mode runs down, the second to the right; each coordinate of the further ones is a
-// separate panel. A layout of one mode is one row, broken where it is long. Lines separate the
+// separate panel. A layout of one mode is one row, broken if it is long. Lines separate the
 // blocks of nested modes.
 // Colours: offsets that are equal in the bits [base, base + 3) of a swizzle, or in the lowest
 // three bits without one.

@@ -17,7 +17,7 @@ namespace tw {
 namespace {
 
 answer answer_with(layout const& l) { return {.res = to_string(l), .function = l, .origin = {}}; }
-layout layout_of(std::string const& text) {
+layout layout_of_text(std::string const& text) {
   return parse_layout(text.data(), static_cast<int>(text.size()));
 }
 tiler tiler_of(std::string const& text) {
@@ -93,7 +93,7 @@ void colour_by(panel& p, parts_by_place const& parts, std::string const& name,
 i64 index_of(panel const& p, std::size_t cell) {
   i64 const i = static_cast<i64>(cell);
   if (p.rows > 1 && p.row_labels.empty()) return i / p.columns + i % p.columns * p.rows;
-  return i;  // one row, broken where it is long
+  return i;  // one row, broken if it is long
 }
 
 /// parts[P((a, b))] = copy b, cell a, for a pair of layouts (inside, which).
@@ -309,19 +309,19 @@ picture steps_picture(std::string_view expression) {
     return swizzle_picture(*result.function);
   }
   if (two && parts.op.ends_with("_divide")) {
-    return divide_steps(expression, parts.op, layout_of(parts.args[0]), tiler_of(parts.args[1]),
-                        *result.function);
+    return divide_steps(expression, parts.op, layout_of_text(parts.args[0]),
+                        tiler_of(parts.args[1]), *result.function);
   }
   if (two && parts.op.ends_with("_product")) {
-    return product_steps(expression, parts.op, layout_of(parts.args[0]), tiler_of(parts.args[1]),
-                         *result.function);
+    return product_steps(expression, parts.op, layout_of_text(parts.args[0]),
+                         tiler_of(parts.args[1]), *result.function);
   }
   if (two && parts.op == "composition") {
-    return composition_steps(expression, layout_of(parts.args[0]), tiler_of(parts.args[1]),
+    return composition_steps(expression, layout_of_text(parts.args[0]), tiler_of(parts.args[1]),
                              *result.function);
   }
   if (parts.op == "complement" && !parts.args.empty() && result.function) {
-    return complement_steps(expression, layout_of(parts.args[0]), *result.function);
+    return complement_steps(expression, layout_of_text(parts.args[0]), *result.function);
   }
   refuse("TW0175", "expression for --steps", std::string(expression),
          "a divide, a product, composition, complement, or a swizzled layout",

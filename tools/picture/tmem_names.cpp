@@ -88,7 +88,7 @@ void read_copy(tmem_name& n, std::string_view at) {
                    ".b8x16.b6x16_p32");
 }
 
-/// "1cta.m", "2cta.m" or, where it is allowed, "ws.m"; M; and where there is one, "n" and N.
+/// "1cta.m", "2cta.m" or, if it is allowed, "ws.m"; M; and if there is one, "n" and N.
 bool read_shape(tmem_name& n, std::string_view& rest, bool ws_allowed, bool has_n) {
   n.ws = ws_allowed && take_prefix(rest, "ws.m");
   n.ctas = !n.ws && take_prefix(rest, "2cta.m") ? 2 : 1;

@@ -13,7 +13,7 @@ namespace tw {
 
 /// One panel of all lanes.
 picture tmem_picture(tmem_name const& n);
-/// The same with a panel for each 32 lanes, side by side, where texts stay readable so.
+/// A panel for each 32 lanes, side by side, if texts stay readable so.
 picture in_quarters(picture whole);
 
 }  // namespace tw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_latex.cpp  The same frame as the SVG, in TikZ.
+// write_latex.cpp  The frame of the SVG, in TikZ.
 #include "tools/picture/write_latex.hpp"
 
 #include <fmt/format.h>

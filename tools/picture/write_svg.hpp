@@ -18,7 +18,7 @@ std::string write_svg(picture const& p);
 std::string colour_rules(paper const& c);
 std::string_view shape_rules();
 
-/// The same drawing as an element of a page: cells of one colour are one path, colours and
+/// The drawing as an element of a page: cells of one colour are one path, colours and
 /// hints are the page's.
 std::string svg_element(picture const& p, picture_frame const& f);
 

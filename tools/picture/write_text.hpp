@@ -9,7 +9,7 @@
 namespace tw {
 
 /// At most 64 rows and columns of each panel; says so when there are more. `coloured`: ANSI
-/// background colours. Titles, captions and the legend stand above where there are several panels.
+/// background colours. Titles, captions and the legend stand above if there are several panels.
 std::string write_text(picture const& p, bool coloured);
 
 }  // namespace tw

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // metrics.cpp  The one list of metrics. Names: Nsight Compute 2025 on H100 (GH100); a test compares
-//              them with tests/tools/data/ncu_metrics_gh100.txt, and with ncu where it is
+//              them with tests/tools/data/ncu_metrics_gh100.txt, and with ncu if it is
 //              installed.
 #include "tools/profile/metrics.hpp"
 

@@ -25,7 +25,7 @@ struct recorded_kernel {
   bool on_gpu = false;
 };
 
-/// All of them. The first of a family is the one that it has without --tile.
+/// All recorded kernels. The first kernel of a family is its default, without --tile.
 std::span<recorded_kernel const> recorded_kernels();
 
 /// The kernel of a family with this tile, or with any where `tile` is empty; or nullptr.

@@ -38,7 +38,7 @@ struct run {
 };
 
 run run_emulated(request const& r);
-/// Throws `rejected` TW05nn where no GPU is usable.
+/// Throws `rejected` TW05nn if no GPU is usable.
 run run_on_gpu(request const& r);
 
 /// Events that a log has room for, of a role.

@@ -34,7 +34,7 @@ inline constexpr int h100_sms = 132;
 /// Shared memory of a CTA, compute capability 9.0. CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability".
 inline constexpr int max_smem_bytes = 227 * 1024;
-/// The same, compute capability 8.0.
+/// Shared memory of a CTA, compute capability 8.0.
 inline constexpr int sm80_max_smem_bytes = 163 * 1024;
 
 }  // namespace tw

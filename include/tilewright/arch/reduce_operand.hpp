@@ -51,7 +51,7 @@ TW_HD constexpr void check_reduce() {
                 "inc and dec of std::uint32_t");
 }
 
-/// The same for shared memory of a peer.
+/// can_reduce() for the shared memory of a peer.
 TW_HD constexpr bool can_reduce_at_peer(reduce_op op, reduce_type t) {
   bool const word = t == reduce_type::u32 || t == reduce_type::s32;
   if (op == reduce_op::add) return word || t == reduce_type::u64 || t == reduce_type::s64;

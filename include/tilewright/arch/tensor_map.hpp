@@ -56,7 +56,7 @@ struct tensor_map_desc {
 /// Source: CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 std::optional<rejection> check_tensor_map(tensor_map_desc const& d);
 
-/// The same tensor at any multiple of 16 bytes but 0: with two dimensions more, whose coordinates
+/// The tensor of `d` at any multiple of 16 bytes but 0: with two dimensions more, whose coordinates
 /// are a tma_place. `d` has 3 dimensions at most; its base does not matter. One map then does for
 /// many tensors of one shape. The driver and the GPU accept such a map (docs/decisions/0026).
 tensor_map_desc in_all_memory(tensor_map_desc d);

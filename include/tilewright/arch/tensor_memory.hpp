@@ -141,7 +141,7 @@ TW_HD constexpr int tmem_copy_lane(tmem_copy_shape s, int row, int i) {
 struct umma_desc {
   std::uint64_t bits = 0;
 
-  /// The same operand `bytes` further on (bytes: a multiple of 16 that stays inside 256 KiB).
+  /// The operand that begins `bytes` later (bytes: a multiple of 16 that stays inside 256 KiB).
   TW_HD constexpr umma_desc operator+(int bytes) const {
     return {bits + static_cast<std::uint64_t>(bytes >> 4)};
   }

@@ -14,7 +14,7 @@ namespace tw {
 /// (PTX ISA, "Shared Memory Descriptor" of tcgen05, layout type 1).
 enum class swizzle_mode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3, b128_base32 = 4 };
 
-/// Span of a swizzle atom's row in bytes; 16 where there is no swizzle.
+/// Span of a swizzle atom's row in bytes; 16 if there is no swizzle.
 TW_HD constexpr int swizzle_span_bytes(swizzle_mode s) {
   return s == swizzle_mode::b128 || s == swizzle_mode::b128_base32 ? 128
          : s == swizzle_mode::b64                                  ? 64
@@ -70,7 +70,7 @@ inline constexpr std::uint32_t all_lanes = 0xFFFFFFFFU;
 struct smem_desc {
   std::uint64_t bits = 0;
 
-  /// The same operand `bytes` further on (bytes: a multiple of 16 that stays inside 256 KiB).
+  /// The operand that begins `bytes` later (bytes: a multiple of 16 that stays inside 256 KiB).
   TW_HD constexpr smem_desc operator+(int bytes) const {
     return {bits + static_cast<std::uint64_t>(bytes >> 4)};
   }

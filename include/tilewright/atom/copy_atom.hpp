@@ -35,7 +35,7 @@ struct copy_atom {
   /// Values that one thread holds on the reference side.
   TW_HD constexpr i64 values() const { return size(mode(ref, 1)); }
 
-  /// The same layouts: several instructions move the same bits.
+  /// Equal layouts: several instructions move the same bits.
   TW_HD constexpr bool operator==(copy_atom const& o) const {
     return thr_id == o.thr_id && src == o.src && dst == o.dst && ref == o.ref &&
            element_bits == o.element_bits;

@@ -13,7 +13,7 @@
 
 namespace tw {
 
-/// The index of a row of copy_rows and the number in its name; -1 where no row has the name.
+/// The index of a row of copy_rows and the number in its name; -1 if no row has the name.
 /// `matched` is how many characters of the name the best row shares.
 struct found_copy {
   int row = -1;

@@ -21,7 +21,7 @@
 // Needs:    another atom is refused by a static_assert; contiguous, aligned elements [TW0140,
 //           TW0141]
 // Sources:  those of the atoms' tables.
-// Example:  examples/tensor_gemm/gemm.hpp      tests/atom/execute_test.cpp
+// Example:  examples/own_kernel/tensor_gemm.hpp      tests/atom/execute_test.cpp
 #pragma once
 
 #include "tilewright/arch/select.hpp"

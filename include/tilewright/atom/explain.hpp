@@ -112,7 +112,7 @@ std::string to_words(combination const& c);
 
 /// Decides one combination of D.
 decision decide(combination const& c);
-/// Decides, and looks for alternatives where it does not work.
+/// Decides, and looks for alternatives if it does not work.
 explanation explain(combination const& c);
 /// The answer as lines of at most 100 columns.
 std::string to_text(explanation const& e);

@@ -167,7 +167,7 @@ TW_HD constexpr layout layout_sfa(mma_atom const& atom) {
   return make_layout(detail::three(2, 8, 2, 0, 8, 1), layout(atom.k, 16));
 }
 
-/// The same for B's factors, N x K: all lanes of a quad hold their column's.
+/// Layout of B's factors, N x K: all lanes of a quad hold their column's.
 TW_HD constexpr layout layout_sfb(mma_atom const& atom) {
   if (atom.arch != mma_arch::sm120 || atom.scale_block == 0) refuse_mma_operand(4, 3);
   return make_layout(make_layout(layout(4, i64{0}), layout(8, 1)), layout(atom.k, 8));

@@ -139,7 +139,7 @@ struct name_scanner {
   }
 };
 
-/// Sets what one of the optional parts says; false where it is none.
+/// Parses one optional suffix (ss, rs, ts, ...); returns false if it is not one.
 TW_HD constexpr bool set_variant(mma_atom& a, name_scanner const& s) {
   if (s.is("ss")) {
     a.a_from = mma_source::shared;

@@ -31,7 +31,7 @@ std::vector<mma_atom> atoms_of(mma_row const& row);
 /// The atoms that a text means, at least one. Throws `rejected`.
 std::vector<mma_atom> match_mma(std::string_view name);
 
-/// The atom that a text means. Throws `rejected`, TW0212 where there are several.
+/// The atom that a text means. Throws `rejected`, TW0212 if there are several.
 mma_atom one_mma(std::string_view name);
 
 /// A, B or C as text: "A", "b". Throws `rejected` [TW0213].
@@ -40,7 +40,7 @@ mma_operand mma_operand_of(std::string_view text);
 /// The thread-value layout of the atoms that a text means, where they agree. Throws `rejected`.
 layout tv_layout(std::string_view name, mma_operand which);
 
-/// "tiled_mma(ATOM, atom layout[, permutation])". Throws `rejected`; TW0220 where it is no such
+/// "tiled_mma(ATOM, atom layout[, permutation])". Throws `rejected`; TW0220 if it is no such
 /// text.
 tiled_mma parse_tiled_mma(std::string_view text);
 
@@ -48,7 +48,7 @@ tiled_mma parse_tiled_mma(std::string_view text);
 std::string to_string(tiled_mma const& t);
 
 namespace detail {
-/// The atom in the spelling of the field (SM90_64x96x16_F32BF16BF16_SS); false where it is none.
+/// The atom in the spelling of the field (SM90_64x96x16_F32BF16BF16_SS); false if it is none.
 bool read_field_spelling(std::string_view text, mma_atom& atom);
 }  // namespace detail
 

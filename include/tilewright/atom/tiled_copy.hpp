@@ -162,7 +162,7 @@ TW_HD constexpr layout tile_places(tiled_copy const& c) {
 TW_HD constexpr layout layout_s(tiled_copy const& c) {
   return composition(detail::tile_places(c), detail::thread_values(c, c.atom.src));
 }
-/// The same of the destination.
+/// (thread, values) -> place in the tile, of the destination.
 TW_HD constexpr layout layout_d(tiled_copy const& c) {
   return composition(detail::tile_places(c), detail::thread_values(c, c.atom.dst));
 }
@@ -176,7 +176,7 @@ TW_HD constexpr sliced partition_d(tiled_copy const& c, layout const& tensor, i6
   return detail::part_of_thread(detail::partitioned(c, tensor, c.atom.dst), thread);
 }
 
-/// The same of a tensor of coordinates, and the coordinate at which the part begins.
+/// partition_s() of a tensor of coordinates, and the coordinate at which the part begins.
 TW_HD constexpr sliced_coordinates partition_s_coordinates(tiled_copy const& c,
                                                            layout const& tensor, i64 thread) {
   return detail::coordinates_of_thread(detail::partitioned(c, tensor, c.atom.src), thread);

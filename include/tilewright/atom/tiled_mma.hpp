@@ -185,7 +185,7 @@ TW_HD constexpr sliced partition(tiled_mma const& t, mma_operand which, i64 thre
       slice(detail::by_thread(t, which, tensor), detail::own_part(t, which, thread));
   return {detail::three_modes(part.kept), part.offset};
 }
-/// The same of a tensor of coordinates, and the coordinate at which it begins: what a thread needs
+/// partition() of a tensor of coordinates, and the coordinate at which it begins: a thread needs it
 /// to know which of its elements are inside the matrix.
 TW_HD constexpr sliced_coordinates partition_coordinates(tiled_mma const& t, mma_operand which,
                                                          i64 thread, layout const& tensor) {

@@ -16,7 +16,7 @@
 // Source:   PTX ISA, "Data Path Layout Organization" (layouts E and G of .ws, A), "Layout of the
 //           Scale Factor A/B Matrix in Tensor Memory", "tcgen05.cp", "Data Movement Shape". The
 //           document draws A and the factors of a CTA pair with M = 128 as pictures; these two are
-//           as CuTe's fragments have them (mma_traits_sm100.hpp: Duplicated,
+//           as CuTe's fragments have them (its traits of SM100: Duplicated,
 //           ScaleFactorDuplicated2by2)
 // Needs:    extents that the instructions have [TW0218]
 // Law:      distinct coordinates have distinct places, all inside of 128 lanes and 512 columns

@@ -7,7 +7,7 @@
 // exponent of the accumulator (subnormal numbers have the smallest exponent of their type). Let E
 // be the largest e. Every term is truncated (towards zero) to a multiple of 2^(E - kept_bits);
 // these are added exactly; the sum becomes the result with result_bits bits after the leading one:
-// truncated, or rounded to nearest even where it is an f16.
+// truncated, or rounded to nearest even if it is an f16.
 //
 // Source: measured on an H100 SXM by tests/gpu/accumulator_bits.cu, for every kind:
 //         data/accumulator_bits/h100_sxm.json. No document of NVIDIA states the rule. The program

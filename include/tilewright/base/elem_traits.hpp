@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elem_traits.hpp  Properties of element types: the one place that distinguishes types
-//                  apart. A new type has its row here; conversions, tile shapes, swizzle spans,
+// elem_traits.hpp  Properties of element types: the only place that distinguishes
+//                  types. A new type has its row here; conversions, tile shapes, swizzle spans,
 //                  instruction steps, boxes and words follow from it.
 #pragma once
 
@@ -165,7 +165,7 @@ TW_HD constexpr elem scale_type_of(elem of_tensor) {
 TW_HD constexpr bool has_second_level(elem factor) { return factor == elem::ue4m3; }
 /// Scales of tensors, rows and blocks of 128: float32, or powers of two.
 TW_HD constexpr bool is_scale_type(elem e) { return e == elem::f32 || is_exponent(e); }
-/// The type in which results are stored where nothing says otherwise: that of the operands, and of
+/// The type in which results are stored if nothing says otherwise: that of the operands, and of
 /// tf32 the float32 that it is kept in; of 8-bit floats bf16, of 8-bit integers the sum.
 TW_HD constexpr elem usual_result(elem operand) {
   if (is_fp8(operand)) return elem::bf16;
@@ -193,7 +193,7 @@ using b32 [[gnu::may_alias]] = std::uint32_t;
 using f32 [[gnu::may_alias]] = float;
 }  // namespace words
 
-/// `type` is the word of so many bytes. (A member, for the attribute is lost on template
+/// `type` is the word of this many bytes. (A member, because may_alias is dropped from template
 /// arguments.)
 template <int Bytes>
 struct word_of_bytes;

@@ -3,7 +3,7 @@
 //
 // A rule of the layout algebra, of tensors or of atoms has a row of text here and in the
 // *_words.hpp of its folder. Where libtilewright is linked, a refusal throws tw::rejected
-// (check.hpp). Where it is not, the headers alone throw tw::refused, whose what() is the same line.
+// (check.hpp). If it is not, the headers alone throw tw::refused, whose what() is the same line.
 // <new> is the lightest standard header that defines std::exception, the base of std::bad_alloc.
 // Example:  tests/consumer/layout_alone.cpp
 #pragma once

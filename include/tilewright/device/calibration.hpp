@@ -99,8 +99,8 @@ struct scale_calibration {
 /// Costs of operands whose order wgmma cannot read in shared memory. They were measured on one H100
 /// (docs/decisions/0047) and are the same for all devices: the files in devices/ do not have them.
 struct operand_order_calibration {
-  /// Loads of an operand that the launch before has transposed take so many times as long, without
-  /// and with multicast.
+  /// Slow-down of loads of an operand that the preceding launch transposed, without and with
+  /// multicast.
   double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.96, register_a_promoted = 0.88;
@@ -121,14 +121,13 @@ struct gemv_calibration {
 /// Model of the SM80 GEMM kernels (src/family/sm80_gemm/cost.hpp), beside the rates of
 /// gemm_calibration. No device's file has these values: they are not fitted yet.
 struct sm80_calibration {
-  double mma_sync_share =
-      0.62;                 // of the rate that tensor cores reach with wgmma, where they have it
-  double k8_share = 0.5;    // of the rate of m16n8k16 that m16n8k8 reaches
-  double efficiency = 0.9;  // of the main loops of CTAs that share an SM,
+  double mma_sync_share = 0.62;  // of the rate that tensor cores reach with wgmma, if they have it
+  double k8_share = 0.5;         // of the rate of m16n8k16 that m16n8k8 reaches
+  double efficiency = 0.9;       // of the main loops of CTAs that share an SM,
   double efficiency_one_cta = 0.8;       // and of one alone
   double epilogue_bytes_per_clock = 21;  // of an SM
   double fill_us = 1.0;                  // until a CTA's first tiles are in shared memory
-  double hopper_factor = 2;  // of the whole time where there is wgmma: fitted models come first
+  double hopper_factor = 2;  // of the whole time if there is wgmma: fitted models come first
 };
 
 /// Model of the SM100 GEMM kernels (src/family/sm100_gemm/cost.hpp), beside the rates of

@@ -78,7 +78,7 @@ struct reported_device {
 
 /// The description of a known name; else the nearest data sheet of the same compute capability (by
 /// number of SMs), with the reported facts, rates scaled to them and no tuning table.
-/// Nothing where no description has this compute capability.
+/// Nothing if no description has this compute capability.
 std::optional<device> describe(reported_device const& r);
 
 /// "NVIDIA H200", "NVIDIA H200 with 4 SMs", "NVIDIA H20 (calibration: data sheet, scaled from

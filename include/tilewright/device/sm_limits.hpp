@@ -31,7 +31,7 @@ struct sm_limits {
     return compute_capability / 10 == 10 || compute_capability / 10 == 11 ? 512 : 0;
   }
 
-  // The same for all that are listed.
+  // Limits that all listed architectures have.
   static constexpr int max_threads_per_cta = 1024;
   static constexpr int max_non_portable_cluster = 16;
   static constexpr int registers = 65536;    // of 32 bits

@@ -36,8 +36,8 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 /// The time that the model of `dev` predicts for a plan, whichever device it was made for.
 double predicted_us(gemm_plan const& plan, device const& dev);
 
-/// The same for an H200 with this number of SMs, whatever GPU is there: for callers of version
-/// 0.1, which knew no other device.
+/// Plans for an H200 with this number of SMs, whatever GPU is there: for callers of version 0.1,
+/// which had no other device.
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms);
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o, int h200_sms);
 
@@ -69,10 +69,10 @@ struct gpu_info {
 gpu_info const& gpu();
 
 /// The description of the current device: that of its name in devices/, or the nearest one
-/// (describe()). Throws gpu().why_not where no GPU is usable.
+/// (describe()). Throws gpu().why_not if no GPU is usable.
 device const& gpu_device();
 
-/// How a launch stands to the one before it in its stream.
+/// Options of a launch. pdl: programmatic dependent launch.
 struct launch_options {
   /// Programmatic dependent launch: the kernel may start while the one before it ends, sets itself
   /// up, and waits for it before it touches operands, D or the workspace; a GEMM may read what
@@ -108,8 +108,8 @@ using emu::async_policy;
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});
 
-/// SMs that an emulated device has with these options, and that device, an H200 with so many: what
-/// the first form plans for; or another described device with so many.
+/// emulated_sms: the number of SMs that these options imply. emulated_device: the described device
+/// `like` with that number of SMs, for which gemm_emulated plans.
 int emulated_sms(emu_options const& opt);
 device emulated_device(emu_options const& opt, std::string_view like = "h200");
 

@@ -23,7 +23,7 @@ struct quantize_operands {
 /// is launched: TW0452, TW0408 and TW0409 for addresses, TW05xx without a GPU. Nothing is counted.
 void quantize(quantize_problem const& p, quantize_operands const& o, cudaStream_t stream);
 
-/// The same in the emulator; pointers are host pointers.
+/// Quantises in the emulator; pointers are host pointers.
 void quantize_emulated(quantize_problem const& p, quantize_operands const& o,
                        emu::options const& options = {});
 

@@ -93,7 +93,7 @@ class gemm_family {
   /// Appends the plans for base.normal, whose operands are loaded as `base` says, on `dev`: kernel,
   /// schedule, name, predicted_us and built are set; the planner sets workspace_bytes, from
   /// partials_bytes() and the copies of every plan. Plans whose schedule is a choice that needs
-  /// more than `workspace_bytes` are left out. None where no kernel computes it.
+  /// more than `workspace_bytes` are left out. None if no kernel computes it.
   virtual void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
                          std::vector<gemm_plan>& plans) const = 0;
   /// Does any kernel compute `q`, as run, with operands that it can load?
@@ -104,7 +104,7 @@ class gemm_family {
   virtual void finish(gemm_plan& plan, device const& dev) const = 0;
   /// Bytes of workspace that the schedule needs beyond counters and copies.
   virtual std::int64_t partials_bytes(gemm_plan const& plan) const = 0;
-  /// The same, of any schedule on a device with this number of SMs.
+  /// The largest partials_bytes() of any schedule on a device with this number of SMs.
   virtual std::int64_t max_partials_bytes(int sm_count) const = 0;
 
   /// Launches the plan on operands that dispatch has checked and copied. `early`: programmatic

@@ -2,7 +2,7 @@
 // answer.hpp  Results of operations as text and offsets: the command line, the tests and other
 //             languages. atom/call.hpp finds operations by name.
 //
-// Ensures:  answer::res is the printed result; answer::function, where there is one, its offsets
+// Ensures:  answer::res is the printed result; answer::function, if there is one, its offsets
 #pragma once
 
 #include <optional>

@@ -31,7 +31,7 @@ TW_HD constexpr int arguments_of(layout const& l) {
 TW_HD constexpr bool is_static(tree const& t) { return arguments_of(t) == 0; }
 TW_HD constexpr bool is_static(layout const& l) { return arguments_of(l) == 0; }
 
-/// The same leaf with its value.
+/// The leaf with its value.
 TW_HD constexpr num bound(num a, i64 const* args) {
   return is_argument(a) ? num{value_of(a, args)} : a;
 }

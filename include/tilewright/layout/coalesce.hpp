@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// coalesce.hpp  The same function with as few leaves as possible.
+// coalesce.hpp  One function with as few leaves as possible.
 //
 //     coalesce((2,1,6):(1,6,2)) == 12:1           2*1 == 2: the second continues the first
 //

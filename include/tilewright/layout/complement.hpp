@@ -29,7 +29,7 @@ struct gaps_of {
   num block{1};        // offsets [0, block) are in reach
   i64 odd_stride = 0;  // a stride that is not a multiple of what the smaller ones cover ...
   i64 odd_cover = 0;   // ... and what they cover
-  num uncertain;       // a run-time extent after a gap: where it is 1, there is no gap
+  num uncertain;       // a run-time extent after a gap: if it is 1, there is no gap
 };
 
 /// The leaf from k on with the smallest stride. One that is known at run time can only come last.

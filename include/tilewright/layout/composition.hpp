@@ -168,7 +168,7 @@ TW_HD constexpr layout composition(layout const& a, tiler const& t) {
   return swizzled_as(out, a);
 }
 
-/// The same cells under another shape of the same or a smaller size: A o shape, column-major.
+/// The cells of `a` under another shape of equal or smaller size: A o shape, column-major.
 TW_HD constexpr layout with_shape(layout const& a, tree const& shape) {
   return composition(a, make_layout_left(shape));
 }

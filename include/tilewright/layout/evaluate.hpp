@@ -112,7 +112,7 @@ TW_HD constexpr bool is_compact(layout const& l) {
 
 }  // namespace detail
 
-/// Elements from the smallest to the largest offset: one past the largest, where no stride is
+/// Elements from the smallest to the largest offset: one past the largest, if no stride is
 /// negative; cosize(4:-1) == 4. A swizzled layout that is not
 /// compact is walked, up to 2^20 cells [TW0116].
 TW_HD constexpr i64 cosize(layout const& l) {

@@ -53,7 +53,7 @@ TW_HD constexpr sliced local_tile(layout const& l, tiler const& tile, tree const
   return detail::settled(kept);
 }
 
-/// The same of a layout whose offsets are coordinates.
+/// local_tile() of a layout whose offsets are coordinates.
 TW_HD constexpr sliced_coordinates local_tile_coordinates(layout const& l, tiler const& tile,
                                                           tree const& at) {
   layout const d = zipped_divide(l, tile);

@@ -81,7 +81,7 @@ TW_HD constexpr layout zip(layout const& l) {
   return swizzled_as(out, l);
 }
 
-/// The same leaves without inner parentheses.
+/// The leaves of l without inner parentheses.
 TW_HD constexpr layout flatten(layout l) {
   l.shape = flatten(l.shape);
   return l;

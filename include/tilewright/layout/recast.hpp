@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recast.hpp  The same memory counted in wider or narrower elements.
+// recast.hpp  One memory, counted in wider or narrower elements.
 //
 //     upcast(L, n)      n old elements become one:   upcast((8,4):(4,1), 2) == (8,2):(2,1)
 //     downcast(L, n)    one old element becomes n:   downcast((8,2):(2,1), 2) == (8,4):(4,1)
@@ -45,7 +45,7 @@ TW_HD constexpr i64 common_bits(i64 from_bits, i64 to_bits) {
 
 }  // namespace detail
 
-/// The same swizzle of memory, offsets counted in elements n times as wide; n a power of two
+/// The swizzle s of memory, offsets counted in elements n times as wide; n a power of two
 /// [TW0126]. Bits inside the wide element are no longer swizzled.
 TW_HD constexpr swizzle upcast(swizzle s, i64 n) {
   int const low = s.base - detail::power_of_two(n);  // bits below the swizzle that are left

@@ -4,7 +4,7 @@
 //     slice((4,8):(8,1), (2,_)) == (8):(1), offset 16        dice((4,8):(8,1), (2,_)) == (4):(8)
 //
 // Law:      slice(L, c)(x) + offset == L(c with x instead of the _)
-// Swizzle:  where no bit that still varies overlaps another one in the swizzle, the slice is plain:
+// Swizzle:  if no bit that still varies overlaps another one in the swizzle, the slice is plain:
 //           every bit moves the offset by a fixed amount, perhaps a negative one. Otherwise it
 //           stays swizzled and carries inside what of the offset the swizzle touches.
 // Needs:    a coordinate whose profile is coarser than or equal to the shape's [TW0110]
@@ -101,7 +101,7 @@ TW_HD constexpr sliced slice(layout const& l, tree const& c) {
   return detail::settled(kept);
 }
 
-/// The same of a layout with basis strides: it begins at a coordinate, whose profile is that of
+/// slice() of a layout with basis strides: it begins at a coordinate, whose profile is that of
 /// L's coordinates (coshape). slice_coordinates((4,8):(1@0,1@1), (2,_)) == (8):(1@1) from (2,0) on.
 TW_HD constexpr sliced_coordinates slice_coordinates(layout const& l, tree const& c) {
   return {linear_part(detail::modes_where(l, c, true)), moved_by(origin_of(l), l, c)};

@@ -180,7 +180,7 @@ TW_HD constexpr tree make_coord(T const&... modes) {
   return make_tree(modes...);
 }
 
-/// The same leaves in one tuple without inner parentheses; a leaf stays a leaf.
+/// The leaves of t in one tuple without inner parentheses; a leaf stays a leaf.
 TW_HD constexpr tree flatten(tree t) {
   if (t.is_leaf() || t.n == 0) return t;
   t.open = 1;
@@ -216,7 +216,7 @@ TW_HD constexpr matching match(tree const& coarse, tree const& fine) {
   return m;
 }
 
-/// The same parentheses around the same number of leaves.
+/// Equal parentheses around equal numbers of leaves.
 TW_HD constexpr bool congruent(tree const& a, tree const& b) {
   return a.n == b.n && a.open == b.open && a.close == b.close;
 }

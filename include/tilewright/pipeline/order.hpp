@@ -10,7 +10,7 @@
 //   hilbert     squares of band x band along a Hilbert curve (band: a power of two), so that any
 //               run of tiles is compact, not only one of band^2; the rest of a band as in
 //               serpentine
-// Which one to take: src/family/sm90_gemm/footprint.hpp.
+// Which one to take: src/family/footprint.hpp.
 #pragma once
 
 #include <cstdint>

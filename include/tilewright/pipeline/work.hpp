@@ -106,7 +106,7 @@ class work_list {
   int at_ = 0, end_ = 0;
 };
 
-/// The same for kernels that share no tiles (plan.split_k_tiles == 0).
+/// Tiles of a cluster in kernels that share none (plan.split_k_tiles == 0).
 class whole_tiles {
  public:
   TW_HD constexpr whole_tiles(work_plan const&, int cluster) : next_(cluster) {}

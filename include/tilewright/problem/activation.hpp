@@ -58,7 +58,7 @@ TW_DEVICE float times_sigmoid(Math math, float x, float p) {
   return x * math.reciprocal(1.0F + math.exp2(-x * p));
 }
 
-/// x s(x p ln 2) for p = c1 + c3 x^2. Where there is no cubic term c3 must still not be 0: 0 times
+/// x s(x p ln 2) for p = c1 + c3 x^2. If there is no cubic term c3 must still not be 0: 0 times
 /// an x^2 that overflows would be NaN.
 struct cubic_sigmoid {
   float c1, c3;

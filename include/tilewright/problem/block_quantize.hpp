@@ -48,7 +48,7 @@ struct block_quantize_problem {
   factor_order order = factor_order::swizzled;
   /// Elements of 4 bits two to a byte, the first in the low half; otherwise a byte each.
   bool packed = true;
-  /// Of nvfp4, where it is given: matrices that share one have that of the largest amax of all.
+  /// Of nvfp4, if it is given: matrices that share one have that of the largest amax of all.
   /// Nothing: that of the matrix.
   std::optional<float> second_level = std::nullopt;
   scale_rule rule = scale_rule::rceil;  // of mxfp8 and mxfp4

@@ -14,7 +14,8 @@
 // (outer, k) are bytes in one of two orders:
 //   linear   rows of ceil(k / block) scales, of any pitch
 //   32x4x4   what tcgen05.mma reads and torch calls SWIZZLE_32_4_4: scale_desc::tiled
-// Bytes that belong to no block are never multiplied; in tiled scales they may be anything but NaN.
+// Bytes that belong to no block may be anything, with one exception: a factor of tiled scales after
+// the last block of a row must not be NaN, because zeros of K are multiplied by it.
 // Sources: OCP, "Microscaling Formats (MX)"; PTX ISA, "Block Scaling for tcgen05.mma".
 #pragma once
 

@@ -30,7 +30,7 @@ enum class along : std::uint8_t { none, rows, cols };
 ///   D(i,j) = y, rounded to D's type
 ///
 /// alpha acc is rounded, then each multiplication and sum; beta C is added by one fma, and a bias
-/// may be added to alpha acc by one (where nothing else than an activation or a gate comes). N
+/// may be added to alpha acc by one (if nothing else than an activation or a gate comes). N
 /// counts gate and up columns: so do the vectors along columns and aux, in the order of B's
 /// columns. With a gate D and C have N/2 columns. SwiGLU is silu with a gate, that of gpt-oss
 /// clamped_quick_gelu, GeGLU a gelu, ReGLU relu, and a bilinear unit none. A batch has the same

@@ -12,7 +12,7 @@
 // Infinities do not count in amax and are clamped. NaN stays NaN, and is 0 in int8. quantize()
 // returns how many there were. An element is decoded as value * scale.
 //
-// The same bits on the host, in the emulator and on a GPU: a division and conversions that IEEE 754
+// Equal bits on the host, in the emulator and on a GPU: a division and conversions that IEEE 754
 // defines.
 #pragma once
 
@@ -96,7 +96,7 @@ class scale_divisor {
 
   /// Is the scale positive and so near to 1 that divide_small() may be called?
   TW_HD constexpr bool is_near_one() const { return factor_ == 1.0F && scale_ > 0.0F; }
-  /// The same for NaN and magnitudes up to 2^20 scales, in fewer instructions.
+  /// divide() for NaN and magnitudes up to 2^20 scales, in fewer instructions.
   TW_HD float divide_small(float x) const {
     return __builtin_copysignf(corrected(x * reciprocal_, x), x);  // a zero keeps its sign
   }

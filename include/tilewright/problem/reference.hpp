@@ -18,7 +18,7 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
 /// the 13 bits below its mantissa.
 double multiplied_value(elem type, double x);
 
-/// The same of an element of A or B.
+/// An element of A or B as the tensor core multiplies it.
 double load_operand(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
                     std::int64_t batch = 0);
 

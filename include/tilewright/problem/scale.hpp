@@ -110,7 +110,7 @@ constexpr scaling scaling_of(scale_desc const& s) {
   return scaling::other;
 }
 
-/// The same scales of the same elements with the fewest blocks: an extent with one block has none.
+/// The scales of all elements, described with the fewest blocks: an extent with one block has none.
 /// Two descriptions give each element of an operand the same scale exactly where these are equal.
 constexpr scale_desc canonical(scale_desc s, std::int64_t outer, std::int64_t k) {
   if (s.tiled) return s;

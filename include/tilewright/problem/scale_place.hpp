@@ -65,7 +65,7 @@ constexpr int promotion_interval(gemm_problem const& p) {
   return asked == 0 && scales_in_main_loop(p) ? scale_block_k : asked;
 }
 
-/// The same problem with its scales in the epilogue where they fit there.
+/// The problem with its scales in the epilogue, if they fit there.
 constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
   if (scales_in_main_loop(p)) return p;
   if (p.k == 0) p.scale_a.reset(), p.scale_b.reset();
@@ -80,14 +80,6 @@ constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
     p.scale_b.reset();
   }
   return p;
-}
-
-/// The operands of with_epilogue_scales(p).
-inline gemm_operands with_epilogue_scales(gemm_problem const& p, gemm_operands o) {
-  if (scales_in_main_loop(p) || p.k == 0) return o;
-  if (p.scale_a) o.row_scale = static_cast<float const*>(o.scale_a);
-  if (p.scale_b) o.col_scale = static_cast<float const*>(o.scale_b);
-  return o;
 }
 
 }  // namespace tw

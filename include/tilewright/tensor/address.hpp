@@ -62,25 +62,25 @@ TW_HD constexpr int leaves_touched(layout const& l) {
 
 /// Leaves of l that share a bit with another one or its offset below the end of the swizzle's
 /// block; all of them where an extent or stride is not a number >= 0.
-TW_HD constexpr int meeting_leaves(layout const& l) {
+TW_HD constexpr int overlapping_leaves(layout const& l) {
   i64 const touched = touched_bits(l);
   i64 used = l.offset;
-  int meeting = 0;
+  int overlapping = 0;
   for (int i = 0; i < l.shape.n; ++i) {
     if (is_argument(l.shape.leaf[i]) || l.stride[i].unit != unit_none || l.stride[i].v < 0) {
       return l.shape.n;
     }
     i64 const mine = bits_of_leaf(l.extent(i), l.stride[i].v);
     if (mine == 0 || lowest_bit(mine) > touched) continue;
-    if ((mine & used) != 0) ++meeting;
+    if ((mine & used) != 0) ++overlapping;
     used |= mine;
   }
-  return meeting;
+  return overlapping;
 }
 
 /// The swizzle of l is applied step by step, in a tensor of elements of `bytes` bytes.
 TW_HD constexpr bool owns_bits(layout const& l, space s, int bytes) {
-  return l.swizzled() && !s.carries && (bytes & (bytes - 1)) == 0 && meeting_leaves(l) == 0;
+  return l.swizzled() && !s.carries && (bytes & (bytes - 1)) == 0 && overlapping_leaves(l) == 0;
 }
 
 /// The bits of x that s reads, where it changes others.

@@ -149,8 +149,8 @@ template <class A, class B>
 TW_HD constexpr common_walk walk_of() {
   constexpr i64 most = smaller(widest_vector<A>(), widest_vector<B>());
   common_walk const w = walk_together(A::map, B::map, most);
-  bool const a_fits = !A::own_bits || !A::where.moved || meeting_leaves(w.a) == 0;
-  bool const b_fits = !B::own_bits || !B::where.moved || meeting_leaves(w.b) == 0;
+  bool const a_fits = !A::own_bits || !A::where.moved || overlapping_leaves(w.a) == 0;
+  bool const b_fits = !B::own_bits || !B::where.moved || overlapping_leaves(w.b) == 0;
   return a_fits && b_fits ? w : common_walk{A::map, B::map, 1};
 }
 

@@ -10,7 +10,7 @@
 // which cell of the whole each element is. A coordinate has one number for each mode; the cells of
 // a nested mode are counted by their index in it.
 // Law:      identity_like(t)(c...) == {c...}, also after the same slices and partitions
-// Example:  tests/tensor/identity_test.cpp
+// Example:  tests/tensor/algorithm_test.cpp
 #pragma once
 
 #include "tilewright/tensor/fragment.hpp"

@@ -5,7 +5,7 @@
 // Ensures:  L(i, k) == scale_offset(s, i, k) for i < outer and k < K; strides inside a block are 0
 //           A tiled scale_desc becomes scale_factors_32_4_4 (atom/scale_factors.hpp) with its
 //           strides.
-// Example:  1x128, M contiguous   (130,(128,3)):(1,(0,130))     tests/tensor/scale_test.cpp
+// Example:  1x128, M contiguous   (130,(128,3)):(1,(0,130))     tests/problem/scale_test.cpp
 #pragma once
 
 #include "tilewright/layout/layout.hpp"

@@ -15,7 +15,7 @@ namespace tw {
 
 namespace detail {
 
-/// Size of mode i; -1 where it is known at run time only.
+/// Size of mode i; -1 if it is known at run time only.
 TW_HD constexpr i64 mode_size(layout const& l, int i) {
   layout const m = mode(l, i);
   return is_static(m.shape) ? size(m) : -1;

@@ -27,7 +27,7 @@ struct space {
   bool carries = false;  // see address.hpp: the swizzle is applied when an element is used
   bool moved = false;    // a part of a swizzled tensor: what is before it is in the offset
 
-  /// The same space, first element at a multiple of `bytes`.
+  /// This space, first element at a multiple of `bytes`.
   TW_HD constexpr space aligned(int bytes) const { return {where, bytes, carries, moved}; }
 
   bool operator==(space const&) const = default;

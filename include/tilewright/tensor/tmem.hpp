@@ -10,7 +10,7 @@
 // narrower ones are held as packet<bf16, 2>.
 // Needs:    elements of 32 bits [TW0148]; basis strides [TW0149]; lanes below 128 and columns below
 //           512 after the base address [TW0154]
-// Example:  tests/tensor/identity_test.cpp "tensor memory"
+// Example:  tests/tensor/algorithm_test.cpp
 #pragma once
 
 #include "tilewright/tensor/tmem_size.hpp"

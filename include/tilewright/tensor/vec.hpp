@@ -10,7 +10,7 @@
 //           of t
 // Needs:    a run of N [TW0140]; alignment to N elements [TW0141]; 1 to 16 bytes, a power of two
 //           [TW0142]
-// Example:  tests/tensor/vec_test.cpp
+// Example:  tests/tensor/copy_test.cpp
 #pragma once
 
 #include "tilewright/layout/recast.hpp"
@@ -130,7 +130,7 @@ TW_HD inline auto vec(V&& v) {
   return detail::reinterpreted<packets, detail::in_packets(from::map, N)>(t);
 }
 
-/// The same bytes as elements of another type. Wider elements need what vec needs.
+/// The bytes of v as elements of another type. Wider elements need what vec needs.
 template <class U, tensor_like V>
 TW_HD inline auto recast(V&& v) {
   auto const t = v.view();

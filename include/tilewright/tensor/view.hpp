@@ -197,7 +197,7 @@ struct tensor {
 
 namespace detail {
 
-/// The tensor of the modes marked _. It is plain where no kept bit is part of the swizzle.
+/// The tensor of the modes marked _. It is plain if no kept bit is part of the swizzle.
 template <class T, layout L, space S, tree Mask>
 struct part_of {
   using whole = tensor<T, L, S>;
@@ -270,7 +270,7 @@ struct element_walk {
 
 }  // namespace detail
 
-/// The same elements under another layout D of them: a rearrangement of L's modes by an operation
+/// The elements of v under another layout D of them: a rearrangement of L's modes by an operation
 /// of the algebra (divide, group, composition, ...), with L's swizzle.
 template <layout D, tensor_like V>
 TW_HD constexpr auto with_layout(V&& v) {
@@ -278,7 +278,7 @@ TW_HD constexpr auto with_layout(V&& v) {
   using from = decltype(t);
   using to = tensor<typename from::element, D, from::where>;
   constexpr bool stepwise = from::own_bits && D.swizzled() && from::where.moved;
-  static_assert(detail::need_own_bits(stepwise ? detail::meeting_leaves(D) : 0, 0));
+  static_assert(detail::need_own_bits(stepwise ? detail::overlapping_leaves(D) : 0, 0));
   return to{t.data, t.off, detail::first_arguments<arguments_of(D)>(t.args)};
 }
 

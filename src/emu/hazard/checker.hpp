@@ -334,7 +334,7 @@ class checker {
   std::string object(cta_state const& owner, std::uint32_t offset) const;
   std::string describe(record const& r, bool with_thread) const;
   std::string actor_of(record const& r, thread const& by) const;
-  /// The call that would have committed the access's group, where none has; null: one has.
+  /// The call that would have committed the access's group, if none has; null: one has.
   char const* missing_commit(record const& earlier) const;
   /// The cp_async_mbarrier_arrive at which a cp.async completes; null: a group, or none.
   copy_arrival const* arrival_of(record const& earlier) const;

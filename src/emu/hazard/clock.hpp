@@ -71,7 +71,7 @@ class clock_pool {
   clock_ref joined(clock_ref const& a, clock_ref const& b);
   /// a, and component c up to s (in both halves: asynchronous accesses need no proxy fence).
   clock_ref with(clock_ref const& a, component c, stamp s);
-  /// The same in the first half alone: accesses that still lack a proxy fence.
+  /// with() in the first half alone: accesses that still lack a proxy fence.
   clock_ref with_unfenced(clock_ref const& a, component c, stamp s);
   /// A copy of a in which everything known of component c counts as fenced.
   clock_ref with_fence(clock_ref const& a, component c);

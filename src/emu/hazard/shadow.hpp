@@ -71,7 +71,7 @@ class shadow {
         if ((r.mask & t.cells) != 0 && !f(r)) return;
     if ((b.fine & t.cells) != 0) each_fine(b, t.cells, write, f);
   }
-  /// The same for bytes of one cell.
+  /// Earlier accesses of bytes of one cell.
   template <class F>
   void each_earlier(std::uint32_t cell, std::uint16_t bytes, bool write, F&& f) const {
     block const& b = blocks_[cell / 64];

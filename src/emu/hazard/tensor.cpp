@@ -60,8 +60,8 @@ void checker::tensor_fence(thread& t, bool before) {
     return;
   }
   if (t.tensor_ops) a.told = t.tensor_ops->begun;
-  a.loads_told = a.loads_waited;
-  a.stores_told = a.stores_waited;
+  a.loads_ordered = a.loads_waited;
+  a.stores_ordered = a.stores_waited;
 }
 
 void checker::tmem_waited(thread& t, bool stores, std::uint32_t count) {
@@ -85,8 +85,10 @@ void checker::tensor_arrive(thread& t, exchange& x) {
   if (&x != &machine_->sched.warp_of(t).barrier.known) note_arrive(t);
   x.tensor_in.add(a.received);
   if (a.told != 0) x.tensor_in.add(a.ops, a.told, 0);
-  if (a.loads_told != 0) x.tensor_in.add(warp_component(t, false), a.loads_told, a.loads_told);
-  if (a.stores_told != 0) x.tensor_in.add(warp_component(t, true), a.stores_told, a.stores_told);
+  if (a.loads_ordered != 0)
+    x.tensor_in.add(warp_component(t, false), a.loads_ordered, a.loads_ordered);
+  if (a.stores_ordered != 0)
+    x.tensor_in.add(warp_component(t, true), a.stores_ordered, a.stores_ordered);
 }
 
 std::uint16_t checker::accumulator_tag(umma_call const& call) {
@@ -278,10 +280,10 @@ void checker::commit(thread& t, tensor_op& op) {
   note_arrive(t);
   op.known = t.actor.known;
   op.ordered = a.received;
-  if (a.loads_told != 0)
-    op.ordered = pool_.with(op.ordered, warp_component(t, false), a.loads_told);
-  if (a.stores_told != 0)
-    op.ordered = pool_.with(op.ordered, warp_component(t, true), a.stores_told);
+  if (a.loads_ordered != 0)
+    op.ordered = pool_.with(op.ordered, warp_component(t, false), a.loads_ordered);
+  if (a.stores_ordered != 0)
+    op.ordered = pool_.with(op.ordered, warp_component(t, true), a.stores_ordered);
   for (tensor_op::arrive const& to : op.arrives) {
     counts(t, *to.at, "a commit", op.where);
     if (t.tensor_ops->begun == 0)

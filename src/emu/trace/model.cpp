@@ -50,7 +50,7 @@ class player {
     time loads_free = 0, stores_free = 0, tensor_free = 0;
   };
   /// A round of a barrier, or a wgmma group: what has come, who waits.
-  struct meeting {
+  struct barrier_round {
     int arrivals = 0, landings = 0;
     bool open = false;  // complete: waits end
     time at = 0;
@@ -79,21 +79,21 @@ class player {
     finish(t, released + cost::wake);
   }
 
-  void wait_for(std::uint32_t t, meeting& m) {
+  void wait_for(std::uint32_t t, barrier_round& m) {
     if (m.open)
       finish_wait(t, m.at, m.cause);
     else
       m.waiters.push_back(t);
   }
 
-  void open(meeting& m) {
+  void open(barrier_round& m) {
     m.open = true;
     for (std::uint32_t const t : m.waiters) finish_wait(t, m.at, m.cause);
     m.waiters.clear();
   }
 
   /// The last to come is what released the wait; of several at once, one of the same CTA.
-  void come(meeting& m, time at, trace_cause cause, bool same_cta = true) {
+  void come(barrier_round& m, time at, trace_cause cause, bool same_cta = true) {
     bool const later = at > m.at || m.cause.what == trace_cause::kind::none;
     if (!later && (at < m.at || !same_cta)) return;
     m.at = std::max(m.at, at);
@@ -103,7 +103,7 @@ class player {
   void open_round_if_done(std::uint32_t barrier, std::int32_t round) {
     auto const r = static_cast<std::size_t>(round);
     barrier_log::round const& all = log_.barriers[barrier].rounds[r];
-    meeting& m = barriers_[barrier][r];
+    barrier_round& m = barriers_[barrier][r];
     if (!all.done || m.arrivals != all.arrivals || m.landings != all.landings) return;
     if (log_.barriers[barrier].what == barrier_log::kind::cluster) m.at += cost::peer;
     open(m);
@@ -135,7 +135,7 @@ class player {
     barrier_log const& b = log_.barriers[e.object];
     bool const mbarrier = b.what == barrier_log::kind::mbarrier;
     time const end = now + (mbarrier ? cost::operation : 0);  // else its wait takes the time
-    meeting& m = barriers_[e.object][static_cast<std::size_t>(e.value)];
+    barrier_round& m = barriers_[e.object][static_cast<std::size_t>(e.value)];
     ++m.arrivals;
     come(m, end + (mbarrier && b.cta != cta_of(t) ? cost::peer : 0),
          {trace_cause::kind::event, t, static_cast<std::uint32_t>(threads_[t].next)});
@@ -146,7 +146,7 @@ class player {
   void store_async(std::uint32_t t, time now, trace_event const& e) {
     bool const near = log_.barriers[e.object].cta == cta_of(t);
     time const end = now + cost::operation;
-    meeting& m = barriers_[e.object][static_cast<std::size_t>(e.value)];
+    barrier_round& m = barriers_[e.object][static_cast<std::size_t>(e.value)];
     ++m.landings;
     come(m, end + cost::peer,
          {trace_cause::kind::event, t, static_cast<std::uint32_t>(threads_[t].next)}, near);
@@ -166,7 +166,7 @@ class player {
     if (!c.load) threads_[t].stores.push_back(index);
     finish(t, now + cost::operation);
     for (copy_log::landing const& l : c.landings) {
-      meeting& m = barriers_[l.barrier][static_cast<std::size_t>(l.round)];
+      barrier_round& m = barriers_[l.barrier][static_cast<std::size_t>(l.round)];
       ++m.landings;
       come(m, busy.end + cost::copy_latency, {trace_cause::kind::copy, index, 0},
            log_.barriers[l.barrier].cta == c.cta);
@@ -177,7 +177,7 @@ class player {
   void commit(std::uint32_t t, time now, trace_event const& e) {
     auto const g = static_cast<std::size_t>(e.value);
     group_log const& all = log_.warpgroups[e.object].groups[g];
-    meeting& m = groups_[e.object][g];
+    barrier_round& m = groups_[e.object][g];
     ++m.arrivals;
     come(m, now + cost::operation, {});
     finish(t, now + cost::operation);
@@ -207,7 +207,7 @@ class player {
   played_log played_;
   std::vector<thread_state> threads_;
   std::vector<engine_state> engines_;
-  std::vector<std::vector<meeting>> barriers_, groups_;
+  std::vector<std::vector<barrier_round>> barriers_, groups_;
   using entry = std::pair<time, std::uint32_t>;
   std::priority_queue<entry, std::vector<entry>, std::greater<>> ready_;
 };

@@ -49,7 +49,7 @@ struct times {
 /// Not std::hypot: glibc 2.35 has a new version of it, without which programs would not start.
 double root_of_squares(double x, double y) { return std::sqrt(x * x + y * y); }
 
-/// DRAM, the turns of a CTA's loop and what one SM reads limit together: their squares add
+/// DRAM, the iterations of a CTA's loop and what one SM reads limit together: their squares add
 /// (docs/decisions/0014).
 times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
               device const& dev) {
@@ -62,13 +62,14 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
   double const bytes =
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
       rows * cols * static_cast<double>(q.batch) * (size_bytes(c.d) + c_bytes);
-  auto const turns = static_cast<double>(divide_up(q.k / c.piece(), c.turn_pieces()));
+  auto const iterations = static_cast<double>(divide_up(q.k / c.piece(), c.iteration_pieces()));
   auto const rounds = static_cast<double>(divide_up(groups, ctas));
-  double const group =
-      c.by_mma() ? turns * m.turn_us_mma + m.group_us_mma : turns * m.turn_us_fma + m.group_us_fma;
-  double const turn_bytes =
-      static_cast<double>(c.cta_rows()) * c.turn_pieces() * c.piece() * size_bytes(c.ab);
-  double const sm = static_cast<double>(divide_up(groups, dev.sm_count)) * turns * turn_bytes;
+  double const group = c.by_mma() ? iterations * m.turn_us_mma + m.group_us_mma
+                                  : iterations * m.turn_us_fma + m.group_us_fma;
+  double const iteration_bytes =
+      static_cast<double>(c.cta_rows()) * c.iteration_pieces() * c.piece() * size_bytes(c.ab);
+  double const sm =
+      static_cast<double>(divide_up(groups, dev.sm_count)) * iterations * iteration_bytes;
   times t;
   t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
                        : q.n > 4     ? m.dram_bytes_per_us_8
@@ -180,13 +181,13 @@ class family final : public gemm_family {
   }
   std::string loads_text(gemm_plan const& plan) const override {
     return fmt::format(
-        "loads: {:.1f} of {:.1f} us for turns of a CTA's loop that wait for each "
+        "loads: {:.1f} of {:.1f} us for iterations of a CTA's loop that wait for each "
         "other",
         plan.terms.loads, plan.predicted_us);
   }
   tile_facts tiles(gemm_plan const& plan) const override {
     gemv_config const& c = config_of(plan);
-    return {c.cta_rows(), c.cols, c.turn_pieces() * c.piece(), plan.schedule.clusters};
+    return {c.cta_rows(), c.cols, c.iteration_pieces() * c.piece(), plan.schedule.clusters};
   }
   sum_order order_of_sums(gemm_plan const& plan, device const&) const override {
     gemv_config const& c = config_of(plan);

@@ -13,14 +13,14 @@ namespace tw {
 
 /// Are there less than 2^32 scales of A, and of B? The kernels number them with 32 bits.
 inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
-  auto const few = [&](std::optional<scale_desc> const& s, std::int64_t outer) {
+  auto const fits = [&](std::optional<scale_desc> const& s, std::int64_t outer) {
     if (!s) return true;
     std::int64_t batches = 0, all = 0;
     return !__builtin_mul_overflow(q.batch - 1, s->batch_stride, &batches) &&
            !__builtin_add_overflow(scale_extent(*s, outer, q.k), batches, &all) &&
            all < std::int64_t{1} << 32;
   };
-  return few(q.scale_a, q.m) && few(q.scale_b, q.n);
+  return fits(q.scale_a, q.m) && fits(q.scale_b, q.n);
 }
 
 /// Does a kernel keep its sums as the problem wants them?

@@ -30,7 +30,7 @@ struct tile_split {
 };
 
 struct cost {
-  double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, meeting_us = 0, total_us = 0;
+  double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, split_k_us = 0, total_us = 0;
   double copies_us = 0;  // of operands that TMA cannot address
   double reads_us = 0;   // of dram_us, for A, B and C
 };
@@ -265,7 +265,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
                                m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1)
-    r.meeting_us =
+    r.split_k_us =
         m.cluster_reduction_us + us(sum_bytes * tile_elems / m.cluster_reduction_bytes_per_clock);
   if (s.split_k_tiles > 0 && s.split_k_tiles * k_tiles > part) {
     double const parts =
@@ -274,7 +274,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     double const steps = parts > group ? 2 : 1;
     double const reads = parts > group ? group + parts / group : parts;
     double const meetings = even ? 1 : 2;
-    r.meeting_us =
+    r.split_k_us =
         (steps - 1) * m.fixup_second_step_us +
         meetings *
             (m.fixup_us + us((steps + reads) * sum_bytes * tile_elems / m.fixup_bytes_per_clock));
@@ -286,7 +286,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const last = us(epilogue), others = std::max(0.0, r.epilogue_us - last);
   double const overlapped = std::pow(
       power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap_exponent);
-  r.total_us = m.launch_us + (cluster ? m.cluster_launch_us : 0) + r.meeting_us + r.copies_us +
+  r.total_us = m.launch_us + (cluster ? m.cluster_launch_us : 0) + r.split_k_us + r.copies_us +
                last + overlapped;
   double const in_use = std::min(1.0, 1.0 * s.clusters * c.cluster() / dev.sm_count);
   double const busy = in_use * std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);

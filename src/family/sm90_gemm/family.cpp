@@ -73,7 +73,7 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
              "copies {:.1f})",
              order_names[static_cast<int>(p.schedule.raster)], p.schedule.band, p.predicted_for,
              t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us, t.epilogue_us,
-             t.meeting_us, t.copies_us);
+             t.split_k_us, t.copies_us);
 }
 
 class family final : public gemm_family {

@@ -161,7 +161,7 @@ struct bulk_reduce_kernel {
   }
 };
 
-/// The same with a tensor map of (8, 16) elements, boxes of (8, 8).
+/// A reduction by a tensor map of (8, 16) elements, boxes of (8, 8).
 template <reduce_op Op, class T>
 struct tma_reduce_kernel {
   static constexpr int threads = 64, cluster = 1, count = 64;

@@ -177,7 +177,7 @@ void test_needs_two(emu::trial& t) {
             [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
 }
 
-/// The same with so much shared memory that an SM holds one CTA.
+/// needs_two with shared memory for which an SM holds one CTA.
 struct whole_sm : needs_two {
   static constexpr int smem_bytes = 150 << 10;
 };
@@ -194,7 +194,7 @@ struct first_of_two {
     p.between[thread_id()] = thread_id();
   }
 };
-/// Reads what the kernel before it has written (E0046 where it does not wait).
+/// Reads what the kernel before it has written (E0046 if it does not wait).
 struct second_of_two {
   struct params {
     int const* between;

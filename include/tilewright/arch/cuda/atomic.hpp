@@ -144,7 +144,7 @@ TW_DEVICE T atomic_add(T* p, U value) {
   detail::check_atomic_sum<T>();
   return detail::atom<detail::op_add, detail::sum_text<T>, O, S>(p, detail::atomic_value<T>(value));
 }
-/// The same without a result. PTX ISA, "red".
+/// Adds, without a result. PTX ISA, "red": .add.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_add(T* p, U value) {
   detail::check_atomic_sum<T>();
@@ -157,7 +157,7 @@ TW_DEVICE T atomic_min(T* p, U value) {
   return detail::atom<detail::op_min, detail::compared_text<T>, O, S>(
       p, detail::atomic_value<T>(value));
 }
-/// The same without a result. PTX ISA, "red".
+/// Keeps the smaller one, without a result. PTX ISA, "red": .min.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_min(T* p, U value) {
   detail::check_atomic_integer<T>();
@@ -170,7 +170,7 @@ TW_DEVICE T atomic_max(T* p, U value) {
   return detail::atom<detail::op_max, detail::compared_text<T>, O, S>(
       p, detail::atomic_value<T>(value));
 }
-/// The same without a result. PTX ISA, "red".
+/// Keeps the larger one, without a result. PTX ISA, "red": .max.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_max(T* p, U value) {
   detail::check_atomic_integer<T>();
@@ -183,7 +183,7 @@ TW_DEVICE T atomic_and(T* p, U value) {
   return detail::atom<detail::op_and, detail::bits_text<sizeof(T)>, O, S>(
       p, detail::atomic_value<T>(value));
 }
-/// The same without a result. PTX ISA, "red".
+/// Bitwise and, without a result. PTX ISA, "red": .and.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_and(T* p, U value) {
   detail::check_atomic_integer<T>();
@@ -197,7 +197,7 @@ TW_DEVICE T atomic_or(T* p, U value) {
   return detail::atom<detail::op_or, detail::bits_text<sizeof(T)>, O, S>(
       p, detail::atomic_value<T>(value));
 }
-/// The same without a result. PTX ISA, "red".
+/// Bitwise or, without a result. PTX ISA, "red": .or.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_or(T* p, U value) {
   detail::check_atomic_integer<T>();
@@ -269,7 +269,7 @@ TW_DEVICE T atomic_xor(T* p, U value) {
     if (detail::is_of_peer(p)) return detail::xor_by_cas<O, S>(p, v);
   return detail::atom<detail::op_xor, detail::bits_text<sizeof(T)>, O, S>(p, v);
 }
-/// The same without a result. PTX ISA, "red".
+/// Bitwise exclusive or, without a result. PTX ISA, "red": .xor.
 template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_xor(T* p, U value) {
   detail::check_atomic_integer<T>();

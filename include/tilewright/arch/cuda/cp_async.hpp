@@ -18,7 +18,7 @@ TW_DEVICE void cp_async(void* smem, void const* global) {
                : "memory");
 }
 
-/// The same with `valid_bytes` bytes of global memory (0 to Bytes) and zeros after them: at 0 the
+/// Copies `valid_bytes` bytes of global memory (0 to Bytes) and zeros after them: at 0 the
 /// source is not read. PTX ISA, "cp.async": src-size.
 template <int Bytes>
 TW_DEVICE void cp_async(void* smem, void const* global, int valid_bytes) {
@@ -35,7 +35,7 @@ TW_DEVICE void cp_async_cg(void* smem, void const* global) {
                "l"(__cvta_generic_to_global(global))
                : "memory");
 }
-/// The same with `valid_bytes` bytes of global memory (0 to 16) and zeros after them.
+/// Copies `valid_bytes` bytes of global memory (0 to 16) through L2, and zeros after them.
 TW_DEVICE void cp_async_cg(void* smem, void const* global, int valid_bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(smem_addr(smem)),
                "l"(__cvta_generic_to_global(global)), "r"(valid_bytes)
@@ -49,7 +49,7 @@ TW_DEVICE void cp_async_mbarrier_arrive(mbarrier& landed) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(smem_addr(&landed))
                : "memory");
 }
-/// The same as one of the arrivals that init() announced. PTX ISA, "cp.async.mbarrier.arrive":
+/// Arrives as one of the arrivals that init() announced. PTX ISA, "cp.async.mbarrier.arrive":
 /// .noinc.
 TW_DEVICE void cp_async_mbarrier_arrive_noinc(mbarrier& landed) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_addr(&landed))

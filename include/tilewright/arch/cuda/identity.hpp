@@ -13,7 +13,7 @@ namespace tw {
 
 /// Thread in its CTA. PTX ISA, "Special Registers: %tid".
 TW_DEVICE int thread_id() { return static_cast<int>(threadIdx.x); }
-/// The same, read anew: what depends on it is computed where it is needed. The compiler would else
+/// thread_id(), read again: what depends on it is computed at its use. The compiler would else
 /// compute it ahead of the loop over tiles and spill it there.
 TW_DEVICE int thread_id_anew() {
   int t;
@@ -121,7 +121,7 @@ TW_DEVICE std::uint32_t peer_addr(void const* own, int cta) {
 }
 }  // namespace detail
 
-/// The same object in CTA `cta` of the cluster, as a generic pointer. PTX ISA, "mapa".
+/// The corresponding object in CTA `cta` of the cluster, as a generic pointer. PTX ISA, "mapa".
 template <class T, class Target = detail::this_target>
 TW_DEVICE T* dsmem(T* own, int cta) {
   detail::need_sm90<Target>();

@@ -19,7 +19,7 @@ TW_DEVICE b32<4> load_16(void const* from) {
   return v;
 }
 
-/// The same of memory that is read once: it takes no room in L1, and L2 fetches whole lines of 128
+/// 16 bytes of memory that is read once: it takes no room in L1, L2 fetches whole lines of 128
 /// bytes. Not ld.global.nc: a launch before may write that memory until grid_dependency_wait.
 /// PTX ISA, "ld".
 TW_DEVICE b32<4> load_16_once(void const* from) {

@@ -21,7 +21,7 @@ TW_DEVICE void set_max_regs_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(R));
 }
 
-/// Does the target have the two below? Where it has not, a launch begins when the one before it has
+/// Does the target have the two below? If it has not, a launch begins when the one before it has
 /// ended.
 TW_DEVICE constexpr bool dependent_launches() { return detail::this_target::sm90; }
 /// Waits until the grids this one depends on have completed and their writes are visible.

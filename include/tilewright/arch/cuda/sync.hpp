@@ -15,7 +15,7 @@ TW_DEVICE void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// The same for global memory: before another thread's TMA load of what this one has written with
+/// Orders global memory: before another thread's TMA load of what this one has written with
 /// ordinary stores, ahead of the release. PTX ISA, "membar / fence": fence.proxy.async.global.
 template <class Target = detail::this_target>
 TW_DEVICE void fence_proxy_async_global() {

@@ -42,7 +42,7 @@ TW_DEVICE void umma(std::uint32_t d, umma_desc a, umma_desc b, std::uint32_t ide
   detail::umma_ss(detail::umma_form<K, Ctas>{}, d, a.bits, b.bits, idesc,
                   static_cast<std::uint32_t>(accumulate));
 }
-/// The same with A in tensor memory at `a`: row m in lane m, K along the columns, K-major; 32 bits
+/// umma() with A in tensor memory at `a`: row m in lane m, K along the columns, K-major; 32 bits
 /// of a column hold two 16-bit values or four bytes. PTX ISA, "tcgen05.mma".
 template <umma_kind K, int Ctas = 1, class Target = detail::this_target>
 TW_DEVICE void umma_ts(std::uint32_t d, std::uint32_t a, umma_desc b, std::uint32_t idesc,
@@ -67,9 +67,9 @@ TW_DEVICE void umma_scaled(std::uint32_t d, umma_desc a, umma_desc b, std::uint3
                       sfb, static_cast<std::uint32_t>(accumulate));
 }
 
-/// The same with A in tensor memory at `a`, as umma_ts reads it: 32 bytes of row m in lane m, in 8
-/// columns; two elements of mxf4 and mxf4nvf4 in a byte, the first one in its low half. PTX ISA,
-/// "tcgen05.mma": .block_scale.
+/// umma_scaled() with A in tensor memory at `a`, as umma_ts reads it: 32 bytes of row m in lane m,
+/// in 8 columns; two elements of mxf4 and mxf4nvf4 in a byte, the first one in its low half.
+/// PTX ISA, "tcgen05.mma": .block_scale.
 template <umma_kind K, int Block, int Ctas = 1, class Target = detail::this_target>
 TW_DEVICE void umma_scaled_ts(std::uint32_t d, std::uint32_t a, umma_desc b, std::uint32_t idesc,
                               std::uint32_t sfa, std::uint32_t sfb, bool accumulate) {

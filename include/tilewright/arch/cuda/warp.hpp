@@ -29,7 +29,7 @@ TW_DEVICE void mma_sync(float (&d)[4], b32<4> a, b32<2> b) {
         : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
 }
 
-/// The same with 8 elements along K: A is 16 x 8, B 8 x 8. Register i of A holds element (l / 4,
+/// mma_sync() with 8 elements along K: A is 16 x 8, B 8 x 8. Register i of A holds element (l / 4,
 /// 2 * (l % 4)) of rows 8 i and up, and its right neighbour; that of B (2 * (l % 4), l / 4) and the
 /// element below. PTX ISA, "Matrix Fragments for mma.m16n8k8".
 template <elem E>

@@ -79,7 +79,7 @@ TW_DEVICE void wgmma(accumulator<N, T>& d, smem_desc a, smem_desc b, bool accumu
     detail::wgmma_ss<detail::wgmma_text<A, B, elem_of<T>, Overflow, static_cast<int>(AMajor),
                                         static_cast<int>(BMajor)>>(d.r, a.bits, b.bits, accumulate);
 }
-/// The same with A from registers: the warp's 16 rows as four matrices of 8 rows x 16 bytes of K,
+/// wgmma with A from registers: the warp's 16 rows as four matrices of 8 rows x 16 bytes of K,
 /// rows 0-7 and 8-15 at bytes 0-15, then at bytes 16-31, each as ldmatrix gives it. Keep `a`
 /// unchanged until wgmma_wait.
 template <elem A, operand_major BMajor, elem B = A,

@@ -139,8 +139,8 @@ void exchange(std::uint32_t const* mine, int count, char const* name, warp_words
 void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, char const* name,
                     warp_words& all, site where);
 /// All lanes of the warp that have not ended are here: which ones.
-std::uint32_t lanes_that_meet(char const* name, site where);
-/// The same, and lane 0 is among them: its value is everyone's.
+std::uint32_t lanes_that_arrive(char const* name, site where);
+/// All live lanes are here, and lane 0 is one of them: every lane gets its value.
 void first_lane_gives(char const* name, site where);
 enum class shuffle_mode : std::uint8_t { index, up, down, exclusive_or };
 /// `count` words, at most 2, from the lane that b and width name.

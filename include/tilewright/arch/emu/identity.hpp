@@ -53,7 +53,7 @@ TW_DEVICE void leave_undefined(void* p, int bytes, emu::site where = emu::site::
 
 /// True in exactly one lane of a converged warp (here the first one that has not ended).
 TW_DEVICE bool elect_one(emu::site where = emu::site::here()) {
-  return lane_id() == std::countr_zero(emu::lanes_that_meet("elect_one", where));
+  return lane_id() == std::countr_zero(emu::lanes_that_arrive("elect_one", where));
 }
 
 /// The CTA's dynamic shared memory as a typed struct.
@@ -67,7 +67,7 @@ TW_DEVICE std::uint32_t smem_addr(void const* p, emu::site where = emu::site::he
   return emu::smem_address(p, where);
 }
 
-/// The same object in CTA `cta` of the cluster.
+/// The corresponding object in CTA `cta` of the cluster.
 template <class T>
 TW_DEVICE T* dsmem(T* own, int cta, emu::site where = emu::site::here()) {
   return static_cast<T*>(emu::peer_address(own, cta, where));

@@ -47,8 +47,8 @@ struct stream {
   std::shared_ptr<hazard::global_memory> memory;
 };
 
-/// Memory that the kernel may access, and so many bytes before and after it that it may not:
-/// an access of those is one past the array (E0052).
+/// An array of the kernel, and a guard zone of margin_bytes before and after it: an access of the
+/// guard zone is reported as out of bounds (E0052).
 struct global_array {
   void const* begin = nullptr;
   std::size_t bytes = 0, margin_bytes = 0;

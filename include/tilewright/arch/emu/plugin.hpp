@@ -3,7 +3,7 @@
 //
 // The library exports one function, `tilewright_plugin`, and holds its own copy of the emulator:
 // what crosses the border are the plain structs below, so the command and the library need not be
-// built together. CMake: tilewright_add_kernel(NAME SOURCES file.cpp). The same source, compiled
+// built together. CMake: tilewright_add_kernel(NAME SOURCES FILE). The same source, compiled
 // by nvcc, runs on the GPU. Example: examples/own_kernel, docs/checking.md.
 #pragma once
 
@@ -166,7 +166,7 @@ class trial {
     keep(host::run<K>(ctas, p, o));
   }
 
-  /// The same after the runs before it in one stream, started early (programmatic dependent
+  /// run() after the earlier runs in one stream, started early (programmatic dependent
   /// launch): what those have written is there after grid_dependency_wait() alone.
   template <class K>
   void run_early(K, extents3 ctas, typename K::params const& p) {
@@ -186,7 +186,7 @@ class trial {
       if (!same) note_wrong(i, detail::number(got), detail::number(want), bits_text(got, want));
     });
   }
-  /// The same, where |output - right(i)| <= absolute + relative * |right(i)| is right. A NaN is
+  /// compare() in which |output - right(i)| <= absolute + relative * |right(i)| is right. A NaN is
   /// wrong unless right(i) is one. T: a number, or a type that to_float() converts, as bf16.
   template <class T, class F>
   void compare_near(T const* output, std::int64_t count, F right, double absolute,

@@ -28,7 +28,7 @@ struct gemv_config {
   /// Pieces of K that a warp reads of a row in a step, and all warps of the CTA in a turn of its
   /// loop.
   TW_HD constexpr int step_pieces() const { return by_mma() ? 4 : 32; }
-  TW_HD constexpr int turn_pieces() const { return step_pieces() * unroll * warps_k; }
+  TW_HD constexpr int iteration_pieces() const { return step_pieces() * unroll * warps_k; }
   bool operator==(gemv_config const&) const = default;
 };
 

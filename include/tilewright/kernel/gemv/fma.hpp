@@ -27,10 +27,11 @@ struct gemv_fma {
     for (int c = 0; c < C.cols; ++c) col[c] = at.col(c);
     float sum[C.rows][C.cols] = {};
     int piece = C.step_pieces() * at.warp_k + lane_id();
-    int const turns = at.pieces / C.turn_pieces();
-    for (int i = 0; i < turns; ++i, piece += C.turn_pieces())
-      turn<false>(row, col, piece, at.pieces, sum);
-    if (turns * C.turn_pieces() < at.pieces) turn<true>(row, col, piece, at.pieces, sum);
+    int const iterations = at.pieces / C.iteration_pieces();
+    for (int i = 0; i < iterations; ++i, piece += C.iteration_pieces())
+      iterate<false>(row, col, piece, at.pieces, sum);
+    if (iterations * C.iteration_pieces() < at.pieces)
+      iterate<true>(row, col, piece, at.pieces, sum);
     TW_UNROLL
     for (int r = 0; r < C.rows; ++r) {
       TW_UNROLL
@@ -44,9 +45,9 @@ struct gemv_fma {
  private:
   /// `unroll` steps. Cut: some pieces may lie beyond K; they count as zero.
   template <bool Cut>
-  TW_DEVICE static void turn(std::byte const* const (&row)[C.rows],
-                             std::byte const* const (&col)[C.cols], int first, int pieces,
-                             float (&sum)[C.rows][C.cols]) {
+  TW_DEVICE static void iterate(std::byte const* const (&row)[C.rows],
+                                std::byte const* const (&col)[C.cols], int first, int pieces,
+                                float (&sum)[C.rows][C.cols]) {
     b32<4> a[C.unroll][C.rows];
     std::int64_t offset[C.unroll];
     TW_UNROLL

@@ -25,7 +25,7 @@ struct gemv_mma {
   static constexpr int row_groups = C.rows / 8, col_groups = C.cols / 8;
 
   /// Sums of the warp's part of K: put(row, col, sum), each from one lane. A warp takes `unroll`
-  /// steps that follow each other, 64 bytes of each row; the warps that share K take turns.
+  /// steps that follow each other, 64 bytes of each row; the warps that share K take iterations.
   template <class Put>
   TW_DEVICE static void run(gemv_place const& at, Put put) {
     int const of = lane_id() / 4;
@@ -36,10 +36,11 @@ struct gemv_mma {
     for (int c = 0; c < col_groups; ++c) col[c] = at.col(of + 8 * c);
     sums sum = {};
     int piece = C.step_pieces() * C.unroll * at.warp_k + lane_id() % 4;
-    int const turns = at.pieces / C.turn_pieces();
-    for (int i = 0; i < turns; ++i, piece += C.turn_pieces())
-      turn<false>(row, col, piece, at.pieces, sum);
-    if (turns * C.turn_pieces() < at.pieces) turn<true>(row, col, piece, at.pieces, sum);
+    int const iterations = at.pieces / C.iteration_pieces();
+    for (int i = 0; i < iterations; ++i, piece += C.iteration_pieces())
+      iterate<false>(row, col, piece, at.pieces, sum);
+    if (iterations * C.iteration_pieces() < at.pieces)
+      iterate<true>(row, col, piece, at.pieces, sum);
     TW_UNROLL
     for (int r = 0; r < row_groups; ++r) {
       TW_UNROLL
@@ -56,9 +57,9 @@ struct gemv_mma {
 
   /// `unroll` steps. Cut: some pieces may lie beyond K; they count as zero.
   template <bool Cut>
-  TW_DEVICE static void turn(std::byte const* const (&row)[row_groups],
-                             std::byte const* const (&col)[col_groups], int first, int pieces,
-                             sums& sum) {
+  TW_DEVICE static void iterate(std::byte const* const (&row)[row_groups],
+                                std::byte const* const (&col)[col_groups], int first, int pieces,
+                                sums& sum) {
     b32<4> a[C.unroll][row_groups], b[C.unroll][col_groups];
     TW_UNROLL
     for (int u = 0; u < C.unroll; ++u) {

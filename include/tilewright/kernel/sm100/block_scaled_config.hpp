@@ -101,7 +101,7 @@ inline tensor_map_desc factor_map(void* base, elem type, std::int64_t rows, std:
   d.box[2] = row_atoms;
   return d;
 }
-/// The same of a batch, its index the last coordinate. Bytes from 128 rows to the next, and from a
+/// The map of a batch, its index the last coordinate. Bytes from 128 rows to the next, and from a
 /// matrix to the next; matrices: 1 where the whole batch has the same.
 inline tensor_map_desc batched(tensor_map_desc d, std::int64_t row_stride, std::int64_t matrices,
                                std::int64_t matrix_stride) {

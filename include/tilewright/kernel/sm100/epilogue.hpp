@@ -246,7 +246,7 @@ struct sm100_epilogue {
     for (int turn = 0; turn < 2; ++turn) {
       if ((turn == 0) == f.col_scale_first) {
         if (f.col_scale == nullptr) continue;
-        few(x, [&](int i, float y) {
+        each_in_groups(x, [&](int i, float y) {
           return y * f.col_scale[col_of(p, at, part, i) * f.col_scale_step];
         });
       } else if (f.row_scale != nullptr) {
@@ -260,7 +260,7 @@ struct sm100_epilogue {
       float const bias = load_as_float(f.bias, f.bias_type, at.row);
       each(x, [&](int, float y) { return fmaf(with_bias, y, bias); });
     } else {
-      few(x, [&](int i, float y) {
+      each_in_groups(x, [&](int i, float y) {
         return fmaf(with_bias, y, load_as_float(f.bias, f.bias_type, col_of(p, at, part, i)));
       });
     }
@@ -270,9 +270,9 @@ struct sm100_epilogue {
     TW_UNROLL
     for (int i = 0; i < piece; ++i) x[i] = f(i, x[i]);
   }
-  /// The same where f loads: a few columns at a time, so that few addresses are in registers.
+  /// each() for an f that loads: a few columns at a time, so that few addresses are in registers.
   template <class F>
-  TW_DEVICE static void few(float (&x)[piece], F f) {
+  TW_DEVICE static void each_in_groups(float (&x)[piece], F f) {
     TW_UNROLL
     for (int i = 0; i < piece; ++i) {
       if (i % 4 == 0) compiler_fence();

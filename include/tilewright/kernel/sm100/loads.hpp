@@ -65,7 +65,7 @@ struct sm100_loads {
   struct inside {
     int tile, end;
   };
-  /// The same by a map that reaches all memory. The kernel would stop at a box without an element
+  /// Loads by a map that reaches all memory. The kernel would stop at a box without an element
   /// of its matrix (E0023). Such a box would be for rows or columns beyond D, which are not stored,
   /// so the first box of the tile is loaded instead.
   template <class Operand, int Extent, operand_major Major>

@@ -91,7 +91,7 @@ struct sm80_mainloop {
     b.issue(s.b[stage]);
   }
 
-  /// The stage after the one that was waited for last has landed, for all threads.
+  /// Waits until the next stage has landed and is visible to all threads.
   template <class Profile, class Record>
   TW_DEVICE static void wait_for_next(Record& record) {
     int const role = thread_id() / warpgroup_threads;

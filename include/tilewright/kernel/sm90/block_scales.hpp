@@ -3,11 +3,11 @@
 //                   scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //
 // Three warps beside the producer's copy the scales of a K block's rows and columns to the stage of
-// that K block: float32 by cp.async, scales of rows that are adjacent in global memory by one bulk
+// that K block: float32 by cp.async, row scales that are adjacent in global memory by one bulk
 // copy, others through registers. They arrive at the stage's barrier `ab_landed` as the boxes of A
 // and B do. Of B there are two cases, and a main loop for each:
 //
-//   few      128 columns and more share a scale (128x128 blocks): a tile has one or two
+//   blocks   128 columns and more share a scale (128x128 blocks): a tile has one or two
 //   columns  each column has another scale (1x128 blocks)
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace tw {
 
-enum class scales_of_b { few, columns };
+enum class scales_of_b { blocks, columns };
 
 /// Scales of two neighbouring columns, which a thread reads at once.
 struct alignas(8) scale_pair {
@@ -45,14 +45,14 @@ inline constexpr int scale_threads = 3 * warp_threads;
 
 /// Has a tile one or two scales of B?
 template <gemm_config C>
-TW_DEVICE bool has_few_scales(gemm_params const& p) {
+TW_DEVICE bool has_block_scales(gemm_params const& p) {
   return C.in_turn() ||
          (!C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2));
 }
 
-/// Threads that copy the scales of columns if a bulk copy loads the scales of rows.
-TW_DEVICE constexpr int column_threads(bool few_scales) {
-  return few_scales ? 2 : scale_threads - warp_threads;
+/// Threads that copy the column scales if a bulk copy loads the row scales.
+TW_DEVICE constexpr int column_threads(bool by_block) {
+  return by_block ? 2 : scale_threads - warp_threads;
 }
 
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
@@ -73,7 +73,7 @@ struct block_scales_smem<C, true> {
   /// the warps that copy scales.
   TW_DEVICE static int writers(gemm_params const& p) {
     return C.bulk_copies_scales() && p.a_scales_by_bulk != 0
-               ? 1 + column_threads(has_few_scales<C>(p))
+               ? 1 + column_threads(has_block_scales<C>(p))
                : scale_threads;
   }
 
@@ -97,17 +97,17 @@ TW_DEVICE int second_scale_from(gemm_params const& p, int col) {
 /// How many scales of B a tile has.
 template <gemm_config C, scales_of_b B>
 struct scale_count {
-  static constexpr bool few = B == scales_of_b::few;
+  static constexpr bool by_block = B == scales_of_b::blocks;
   /// Where tiles begin is a multiple of this.
   static constexpr int alignment = C.tile_n & -C.tile_n;
   static constexpr int block = 1 << block_outer_log2;  // columns that share a scale, at least
-  static_assert(!few || alignment > block || C.tile_n - alignment <= block,
+  static_assert(!by_block || alignment > block || C.tile_n - alignment <= block,
                 "[TW0206] the columns of a tile with block scales lie in two blocks at most");
   /// Tiles that lie in one block of columns: one scale serves all.
-  static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= block;
-  static constexpr int value = one ? 1 : few ? 2 : C.tile_n;
+  static constexpr bool one = by_block && C.tile_n == alignment && C.tile_n <= block;
+  static constexpr int value = one ? 1 : by_block ? 2 : C.tile_n;
   /// Columns of a tile that have the same scale wherever the tile lies.
-  static constexpr int step = few ? (alignment < block ? alignment : block) : 1;
+  static constexpr int step = by_block ? (alignment < block ? alignment : block) : 1;
 };
 
 /// Copies the scales of a tile to the stages, one K block after another. scale_threads threads
@@ -115,7 +115,7 @@ struct scale_count {
 template <gemm_config C, scales_of_b B>
 class scale_copies {
  public:
-  static constexpr bool few = B == scales_of_b::few;
+  static constexpr bool by_block = B == scales_of_b::blocks;
   static constexpr int rows = C.tile_m, cols = scale_count<C, B>::value;
   /// How many scales each thread copies for a K block.
   static constexpr int copies = (rows + cols + scale_threads - 1) / scale_threads;
@@ -138,7 +138,7 @@ class scale_copies {
       if (p_.a_scales_by_bulk != 0) {
         if (thread_ == 0)
           load_rows(s, slot, begin, end);
-        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads(few))
+        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads(by_block))
           copy_columns(s, slot, begin, end);
         return;
       }
@@ -163,10 +163,10 @@ class scale_copies {
     });
   }
 
-  /// The scales of columns by cp.async, beside load_rows().
+  /// The column scales by cp.async, beside load_rows().
   template <class Smem>
   TW_DEVICE void copy_columns(Smem& s, ring<C.stages>& slot, int begin, int end) const {
-    constexpr int threads = column_threads(few);
+    constexpr int threads = column_threads(by_block);
     constexpr int each = (cols + threads - 1) / threads;
     int const first = thread_ - warp_threads;
     index at[each];
@@ -188,7 +188,7 @@ class scale_copies {
 
   /// Index of the scale number `i` of the tile's columns, for K block 0.
   TW_DEVICE index first_of_column(int i) const {
-    int const c = !few ? i : i == 0 ? 0 : second_scale_from<C>(p_, col_);
+    int const c = !by_block ? i : i == 0 ? 0 : second_scale_from<C>(p_, col_);
     return first_scale<index>(p_.b_scales, column(col_, c), matrix_);
   }
   TW_DEVICE index first_of_row(int i) const {
@@ -243,8 +243,8 @@ class scale_copies {
     }
   }
 
-  /// Calls copy(stage, the barrier to arrive at, number of the K block) for as many K blocks, each
-  /// when the consumers have read what its stage held.
+  /// Calls copy(stage, the barrier to arrive at, number of the K block) once per K block, after the
+  /// consumers have released the stage.
   template <class Smem, class Copy>
   TW_DEVICE static void fill(Smem& s, ring<C.stages>& slot, int blocks, Copy const& copy) {
     TW_NO_UNROLL
@@ -276,9 +276,9 @@ template <gemm_config C, scales_of_b B>
 class block_scales {
  public:
   static constexpr int fragments = C.fragments();
-  static constexpr bool few = B == scales_of_b::few;
+  static constexpr bool by_block = B == scales_of_b::blocks;
   static constexpr int step = scale_count<C, B>::step;
-  static constexpr int factors = few ? C.tile_n / step : 1;  // of a row, that registers hold
+  static constexpr int factors = by_block ? C.tile_n / step : 1;  // of a row, that registers hold
 
   /// Rows of the tile from `first_row` on; `col` is the first column of its D.
   TW_DEVICE block_scales(gemm_params const& p, int first_row, int col)
@@ -297,15 +297,16 @@ class block_scales {
         TW_UNROLL
         for (int c = 0; c < factors; ++c)
           factor_[f][r][c] =
-              few ? of_row * of_block.of[C.tile_m + (c * step >= second_from_ ? 1 : 0)] : of_row;
+              by_block ? of_row * of_block.of[C.tile_m + (c * step >= second_from_ ? 1 : 0)]
+                       : of_row;
       }
     });
-    if constexpr (few) signal(s, stage);
+    if constexpr (by_block) signal(s, stage);
   }
   /// After the last add() of a K block.
   template <class Smem>
   TW_DEVICE void finish(Smem& s, int stage) const {
-    if constexpr (!few) signal(s, stage);
+    if constexpr (!by_block) signal(s, stage);
   }
 
   /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
@@ -324,11 +325,11 @@ class block_scales {
     for (int g = 0; g < From::size / regs; ++g) {
       int const col = 2 * first + 8 * g;
       scale_pair const of_col =
-          few ? scale_pair{} : *reinterpret_cast<scale_pair const*>(of_cols + 8 * g);
+          by_block ? scale_pair{} : *reinterpret_cast<scale_pair const*>(of_cols + 8 * g);
       TW_UNROLL
       for (int i = regs * g; i < regs * (g + 1); ++i) {
         auto const& of_row = factor_[F][accumulator_map::row_index(i)];
-        float const factor = few ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
+        float const factor = by_block ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
         to[first + i] = fmaf(factor, from[i], to[first + i]);
       }
     }
@@ -343,7 +344,7 @@ class block_scales {
   }
 
   int const row_;          // the thread's first, in the tile
-  int const second_from_;  // few: from this column of the tile on the second scale holds
+  int const second_from_;  // by_block: from this column of the tile on the second scale holds
   stage_scales<C>* of_block_ = nullptr;
   float factor_[fragments][accumulator_map::rows][factors];  // of the K block that was read
 };

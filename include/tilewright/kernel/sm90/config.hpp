@@ -48,17 +48,17 @@ struct gemm_config {
   epilogue_id epilogue = epilogue_id::plain;
   sum_form sums = sum_form::plain;
 
-  /// With a gate, groups of so many columns of A B are gates and what they multiply in turn.
+  /// Gated kernels: gate and up columns of A B alternate in groups of this many.
   static constexpr int gate_group = wgmma_n_step;
 
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
   }
-  /// Can bulk copies load the scales of rows? With the code for it ptxas spills the largest kernel
+  /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.
   TW_HD constexpr bool bulk_copies_scales() const { return scaled() && !gated(); }
-  /// Shared memory for the scales of rows and columns, of each stage.
+  /// Shared memory for the row and column scales, of each stage.
   TW_HD constexpr int scale_bytes() const {
     return scaled() ? stages * (tile_m + tile_n) * size_bytes(elem::f32) : 0;
   }
@@ -91,7 +91,7 @@ struct gemm_config {
   TW_HD constexpr int b_bytes() const { return tile_n * tile_k() * size_bytes(b.stored); }
   TW_HD constexpr int stage_bytes() const { return a_bytes() + b_bytes(); }
 
-  /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
+  /// True if tile_n is chosen at launch: a multiple of 8, equal for all tiles, because a wave takes
   /// as long as its widest tile (docs/decisions/0028).
   TW_HD constexpr bool varies_tile_n() const { return min_tile_n != 0; }
 
@@ -164,7 +164,7 @@ struct gemm_config {
   bool operator==(gemm_config const&) const = default;
 };
 
-/// Does a kernel without a fused epilogue multiply scales of rows and columns? Kernels of 8-bit
+/// Does a kernel without a fused epilogue multiply row and column scales? Kernels of 8-bit
 /// operands do; of others those would be code that costs the usual GEMM. Ping-pong kernels lack the
 /// registers.
 TW_HD constexpr bool takes_scales(gemm_config const& c) {

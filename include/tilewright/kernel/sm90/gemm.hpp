@@ -171,8 +171,8 @@ struct gemm_sm90_kernel {
     for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       tile_place const tile = scheduler::tile_of(p, seg.tile);
       auto const k = scheduler::k_blocks_of(seg);
-      if (has_few_scales<C>(p))
-        copy_scales_of<scales_of_b::few>(p, s, slot, tile, k.begin, k.end);
+      if (has_block_scales<C>(p))
+        copy_scales_of<scales_of_b::blocks>(p, s, slot, tile, k.begin, k.end);
       else
         copy_scales_of<scales_of_b::columns>(p, s, slot, tile, k.begin, k.end);
     }
@@ -193,7 +193,7 @@ struct gemm_sm90_kernel {
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
   static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
 
-  TW_DEVICE static bool is_below(params const& p, int cluster_tile, int first_row) {
+  TW_DEVICE static bool is_outside(params const& p, int cluster_tile, int first_row) {
     return warp_uniform(scheduler::tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
   }
 
@@ -229,7 +229,7 @@ struct gemm_sm90_kernel {
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 2 * warpgroup_threads);
       if constexpr (may_skip) {
-        if (p.m % C.tile_m != 0 && is_below(p, seg.tile, first_row)) {
+        if (p.m % C.tile_m != 0 && is_outside(p, seg.tile, first_row)) {
           mainloop::skip(s, consumer, slot, warp_uniform(seg.k_end - seg.k_begin));
           continue;
         }

@@ -27,14 +27,14 @@ struct gemm_params {
   work_plan work;
   tile_walk walk;            // through the cluster tiles
   int a_batched, b_batched;  // 1: a matrix for each batch index, along the map; 0: one place in it
-  l2_load a_l2, b_l2;        // what the loads of A and B tell L2
+  l2_load a_l2, b_l2;        // L2 eviction priority of loads of A and B
   int by_pointers;           // 1: the maps of A and B end in a tma_place, or (batch, 0), for batch
   void const* const* a_matrices;  // of each batch index, in global memory; nullptr: by a_batched
   void const* const* b_matrices;
   int m, n;                   // rows of A, columns of B; with a gate n counts gate and up columns
   int tile_cols;              // of a tile where a kernel narrows
   tensor_map a, b;            // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
-  tensor_map a_edge, b_edge;  // K-major: with boxes of what the last CTA's share has of the matrix
+  tensor_map a_edge, b_edge;  // K-major: boxes of the in-bounds part of the last tile
   epilogue_params epilogue;
   fixup_params fixup;
   operand_scales a_scales, b_scales;  // for kernels with gemm_config::scaled()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plain.hpp  The epilogue D = alpha * acc + beta * C, rounded once; of 8-bit operands also with
-//            scales of rows and columns, alpha * acc * row scale * column scale.
+//            row and column scales, alpha * acc * row scale * column scale.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
@@ -38,7 +38,7 @@ struct plain_epilogue : epilogue_store<C> {
         alpha = 1;
       }
     }
-    if (are_sums(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch}, alpha))
+    if (sums_are_d(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch}, alpha))
       unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, state); });
     else
       store_any(d, w, at, acc, state, alpha);
@@ -51,7 +51,7 @@ struct plain_epilogue : epilogue_store<C> {
   static constexpr bool exact = holds_integer_sums(C.d);
 
   /// Does TMA store all of them, and are the sums D?
-  TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at, float alpha) {
+  TW_DEVICE static bool sums_are_d(epilogue_params const& p, fragment_place at, float alpha) {
     return base::all_by_tma(p, at) && (exact || (alpha == 1.0F && p.c.data == nullptr));
   }
 
@@ -103,7 +103,7 @@ struct plain_epilogue : epilogue_store<C> {
     return w.smem.staging_tile[w.warpgroup][half * staged.group + i % staged.group];
   }
 
-  /// Epilogue tiles First and following, a group, for which are_sums() holds, as for nearly all.
+  /// Epilogue tiles First and following, a group, for which sums_are_d() holds, as for nearly all.
   /// Other paths are out of line: even untaken branches cost here (docs/decisions/0019).
   template <int First, int Fragments>
   TW_DEVICE static void store_sums(d_destination<C> const& d, writer const& w, fragment_place at,

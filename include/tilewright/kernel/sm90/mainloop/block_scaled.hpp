@@ -19,8 +19,8 @@ struct gemm_mainloop<C, mainloop_kind::block_scaled> : mainloop_stages<C> {
   TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot,
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
-    if (has_few_scales<C>(p))
-      run_with<scales_of_b::few>(p, s, slot, part, acc, issued);
+    if (has_block_scales<C>(p))
+      run_with<scales_of_b::blocks>(p, s, slot, part, acc, issued);
     else
       run_with<scales_of_b::columns>(p, s, slot, part, acc, issued);
   }

@@ -26,7 +26,7 @@ struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
                             Issued const& issued) {
     if constexpr (C.scaled())
       add_blocks(s, slot, part, acc, issued,
-                 block_scales<C, scales_of_b::few>(p, part.first_row, part.first_col));
+                 block_scales<C, scales_of_b::blocks>(p, part.first_row, part.first_col));
     else
       add_blocks(s, slot, part, acc, issued, no_scales{p.m > 0 ? 1.0F : 0.0F});
   }

@@ -10,11 +10,11 @@
 namespace tw {
 
 /// Is each row-major matrix of `rows` rows followed by the next one, as if they were one?
-inline bool goes_on(matrix_desc const& m, std::int64_t rows) {
+inline bool is_contiguous(matrix_desc const& m, std::int64_t rows) {
   return m.ord == order::row_major && m.batch_stride_elems == rows * m.pitch_elems;
 }
 
-/// The same problem with the smallest batch: a batch with one B whose A, C,
+/// The problem with the smallest batch: a batch with one B whose A, C,
 /// D and aux are contiguous is a single GEMM of batch * m rows; the transposed case likewise. Else
 /// as it was.
 inline gemm_problem folded(gemm_problem const& p) {
@@ -22,8 +22,8 @@ inline gemm_problem folded(gemm_problem const& p) {
   auto const fold_rows = [](gemm_problem q) {
     bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale || q.scale_a ||
                          q.scale_d || (q.scale_b && q.scale_b->batch_stride != 0);  // m values
-    bool const on = goes_on(q.a, q.m) && goes_on(q.d, q.m) && (!q.c || goes_on(*q.c, q.m)) &&
-                    (!q.aux || goes_on(*q.aux, q.m));
+    bool const on = is_contiguous(q.a, q.m) && is_contiguous(q.d, q.m) &&
+                    (!q.c || is_contiguous(*q.c, q.m)) && (!q.aux || is_contiguous(*q.aux, q.m));
     if (q.b.batch_stride_elems != 0 || !on || per_row || q.m * q.batch > most_rows) return q;
     q.m *= q.batch;
     q.batch = 1;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// arguments.cpp  Sizes of structs, tensors and words.
+#include "capi/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "tilewright/base/check.hpp"
+
+namespace tw::capi {
+
+void check_given(char const* name, void const* pointer) {
+  if (pointer == nullptr) throw rejected({"TW0484", name, "NULL", "an address", ""});
+}
+
+void check_size(char const* name, void const* args, std::uint32_t size, std::size_t first_size,
+                std::size_t own_size) {
+  auto const refuse = [&](std::string need, std::string hint) {
+    throw rejected({"TW0487", fmt::format("{}.size", name), fmt::format("{}", size),
+                    std::move(need), std::move(hint)});
+  };
+  if (size < first_size)
+    refuse(fmt::format("sizeof({}), at least {}", name, first_size), "set the member `size` first");
+  auto const* const bytes = static_cast<unsigned char const*>(args);
+  constexpr std::uint32_t most = 1 << 16;
+  if (size > most) refuse(fmt::format("sizeof({}), {}", name, own_size), "zero the struct first");
+  for (std::size_t i = own_size; i < size; ++i)
+    if (bytes[i] != 0)
+      refuse(fmt::format("{}, or zeros after it", own_size),
+             "this library is older than the header: it lacks a member that is set");
+}
+
+tensor_argument tensor_of(DLTensor const& t, char const* name) {
+  if (t.ndim < 0 || t.ndim > 32)
+    throw rejected({"TW0481", fmt::format("dimensions of {}", name), fmt::format("{}", t.ndim),
+                    "0 to 32", ""});
+  if (t.ndim > 0 && t.shape == nullptr)
+    throw rejected({"TW0484", fmt::format("shape of {}", name), "NULL", "an address", ""});
+  tensor_argument x;
+  if (t.data != nullptr) x.data = static_cast<char const*>(t.data) + t.byte_offset;
+  x.rank = t.ndim, x.shape = t.shape, x.strides = t.strides;
+  x.type = {t.dtype.code, t.dtype.bits, t.dtype.lanes};
+  x.place = {static_cast<int>(t.device.device_type), t.device.device_id};
+  return x;
+}
+
+gemm_call::gemm_call(tw_gemm_args const* args) : args_(own_copy("tw_gemm_args", args)) {
+  constexpr unsigned known = TW_INVARIANT | TW_C_LAST | TW_F16_SUMS | TW_WRAP | TW_NO_CHECKS |
+                             TW_EARLY_START | TW_NO_EARLY_START | TW_SCALE_D_POWER_OF_TWO;
+  if ((args_.flags & ~known) != 0)
+    throw rejected({"TW0486", "flags", fmt::format("{:#x}", args_.flags),
+                    fmt::format("flags within {:#x}", known), ""});
+  tensor_argument* next = tensors_;
+  auto const take = [&](DLTensor const* t, char const* name) -> tensor_argument const* {
+    if (t == nullptr) return nullptr;
+    *next = tensor_of(*t, name);
+    return next++;
+  };
+  gemm_arguments& g = arguments_;
+  tw_gemm_args const& x = args_;
+  g.a = take(x.a, "a"), g.b = take(x.b, "b"), g.c = take(x.c, "c"), g.d = take(x.d, "d");
+  g.aux = take(x.aux, "aux"), g.bias = take(x.bias, "bias");
+  g.scale_a = take(x.scale_a, "scale_a"), g.scale_b = take(x.scale_b, "scale_b");
+  g.scale_d = take(x.scale_d, "scale_d");
+  g.second_a = take(x.second_a, "second_a"), g.second_b = take(x.second_b, "second_b");
+  g.scale_a_as = word(x.scale_a_as), g.scale_b_as = word(x.scale_b_as);
+  g.scale_d_as = word(x.scale_d_as), g.format = word(x.format);
+  g.activation = word(x.activation), g.gate = word(x.gate);
+  if (x.alpha != nullptr) g.alpha = *x.alpha;
+  if (x.beta != nullptr) g.beta = *x.beta;
+  g.precision.promote_k = x.promote == 0 ? 128 : x.promote == TW_PROMOTE_NEVER ? 0 : x.promote;
+  g.precision.f16_sums = (x.flags & TW_F16_SUMS) != 0;
+  g.precision.wrapping_sums = (x.flags & TW_WRAP) != 0;
+  g.reproducible = (x.flags & TW_INVARIANT) != 0;
+  g.c_last = (x.flags & TW_C_LAST) != 0;
+  g.scale_d_power_of_two = (x.flags & TW_SCALE_D_POWER_OF_TWO) != 0;
+}
+
+device const& device_of_word(std::string_view word) {
+  std::string ids;
+  for (device const& d : known_devices()) {
+    if (d.id == word || d.name == word) return d;
+    ids += (ids.empty() ? "" : ", ") + d.id;
+  }
+  throw rejected({"TW0434", "device", std::string(word), ids, "tw_devices_json() lists them"});
+}
+
+emu::options emulator_options(tw_gemm_args const& args, gemm_problem const& p) {
+  if (args.threads < 0)
+    throw rejected({"TW0486", "threads", fmt::format("{}", args.threads), "0 or more", ""});
+  emu::options o;
+  // Threads of the emulator cost more than a small GEMM.
+  constexpr double small = 1 << 21;
+  double const macs = static_cast<double>(p.m) * static_cast<double>(p.n) *
+                      static_cast<double>(p.k) * static_cast<double>(p.batch);
+  o.os_threads = args.threads == 0 && macs <= small ? 1 : args.threads;
+  o.hazards = (args.flags & TW_NO_CHECKS) == 0;
+  o.catch_crashes = false;
+  o.interrupt = interrupt_function();
+  return o;
+}
+
+char* text_for_caller(std::string_view text) {
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = 0;
+  return copy;
+}
+
+}  // namespace tw::capi

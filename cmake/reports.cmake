@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# tilewright_reports: answers as text, JSON and pictures, and the pages of docs/errors, for the
+# command (tools.cmake) and the C library (c_library.cmake). Files of tools/ that begin with these
+# words.
+set(tw_of_reports picture/ atom_json devices_json error_page_of field_words json_output layout_json
+    plan_answer plan_report plan_table result_scale_text wrapped_text)
+list(JOIN tw_of_reports "|" tw_of_reports)
+file(GLOB_RECURSE tw_report_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp)
+list(FILTER tw_report_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/tools/(${tw_of_reports})")
+
+file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)
+set(tw_embedded_pages ${PROJECT_BINARY_DIR}/generated/error_pages.cpp)
+# The names as a file, rewritten only when they change: a page that is removed is noticed too.
+set(tw_page_names ${PROJECT_BINARY_DIR}/generated/error_pages.txt)
+file(GENERATE OUTPUT ${tw_page_names} CONTENT "${tw_error_pages}\n")
+add_custom_command(
+  OUTPUT ${tw_embedded_pages}
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/docs/errors -DOUT=${tw_embedded_pages}
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
+  DEPENDS ${tw_error_pages} ${tw_page_names} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
+  COMMENT "Embedding docs/errors" VERBATIM)
+
+add_library(tilewright_reports STATIC ${tw_report_sources} ${tw_embedded_pages})
+# Names of unnamed namespaces are unique among these files.
+set_target_properties(tilewright_reports PROPERTIES UNITY_BUILD ${TW_UNITY}
+                                                    UNITY_BUILD_BATCH_SIZE 36)
+target_compile_options(tilewright_reports PRIVATE ${tw_quick_to_compile})
+target_include_directories(tilewright_reports PUBLIC ${PROJECT_SOURCE_DIR}
+                                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tilewright_reports PUBLIC tilewright
+                                         PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// tilewright.h  The C library: GEMMs on tensors, plans, quantisation and layouts. C99.
+//
+// Tensors are DLTensor of DLPack: address, shape, strides in elements (NULL: C order), type and
+// device. Those in host memory are computed by the emulator, in the thread that calls; CUDA tensors
+// on their GPU, asynchronously on a stream. The current device is the same after a call.
+//
+// Structs of arguments begin with `size`, which is sizeof of the struct. Zero them first: 0 and
+// NULL are the default of each member. Members are only added at the end: a library takes the
+// struct of an older header, and the struct of a newer header if the members that it lacks are zero
+// (TW0487).
+//
+// Functions return a status and never throw. After one that is not TW_OK tw_last_error() says why,
+// in the thread that called. Any thread may call any function.
+//
+// Texts that a function returns in a char** are released by tw_free().
+#pragma once
+
+#include <stdint.h>
+
+#include "tilewright/dlpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum { TW_ABI = 0 };  // of this header; another number of tw_abi(): another library was loaded
+
+typedef enum tw_status {
+  TW_OK = 0,
+  TW_REFUSED = 1,      // the arguments: tw_last_error() has the value given and the value needed
+  TW_FAULT = 2,        // the emulated kernel broke a rule: a fault of the library
+  TW_NO_DEVICE = 3,    // no GPU, driver or kernel for it
+  TW_INTERNAL = 4,     // no memory, an error of CUDA, a fault of the library
+  TW_INTERRUPTED = 5   // the function of tw_set_interrupt() ended the run; D is incomplete
+} tw_status;
+
+// Why the last call of this thread that failed did. Texts live until the next call that fails.
+typedef struct tw_error {
+  uint32_t size;
+  const char *code;  // "TW0482", or a diagnosis of the emulator, "E0024"; tw_explain() has its page
+  const char *what;  // "strides of a"
+  const char *got;   // "(12, 2) of shape (4, 6)"
+  const char *need;  // "1 for one of the last two dimensions"
+  const char *hint;  // the remedy; may be empty
+  const char *text;  // all of it in a line; of a fault the reports
+} tw_error;
+const tw_error *tw_last_error(void);
+
+// "0.1.0", and the number that TW_ABI has in the library's own header.
+const char *tw_version(void);
+uint32_t tw_abi(void);
+
+// Releases a text; NULL is fine.
+void tw_free(void *text);
+
+// ---- GEMM --------------------------------------------------------------------------------------
+
+enum {
+  TW_INVARIANT = 1,              // the bits of a row of d depend on that row of a alone, not on M
+  TW_C_LAST = 2,                 // c is added after the activation
+  TW_F16_SUMS = 4,               // f16: sums may be kept in f16
+  TW_WRAP = 8,                   // int8: sums may wrap around, modulo 2^32
+  TW_NO_CHECKS = 16,             // emulator: the order of accesses is not checked
+  TW_EARLY_START = 32,           // GPU: may start before the launch before it has ended
+  TW_NO_EARLY_START = 64,        // never; without either flag as the plan expects it to pay
+  TW_SCALE_D_POWER_OF_TWO = 128  // scales of d that are computed are powers of two
+};
+enum { TW_PROMOTE_NEVER = -1 };
+
+// d = act(alpha a b + bias + beta c), of each matrix of a batch.
+//
+//   member              shape             type
+//   a                   (m, k)            float16, bfloat16, float32 (multiplied as tf32), float8
+//                                         e4m3fn and e5m2, int8, uint8, or float4 e2m1fn
+//   b                   (k, n)            the type of a; of 8 bits any float8, or any integer
+//   c, d                (m, n)            float16, bfloat16, float32; int32 of integers; 8 bits
+//                                         with scale_d. With a gate (m, n / 2)
+//   aux                 (m, n)            the type of d: the values before the activation, written
+//   bias                (n), (1, n): a value for each column; (m, 1): for each row
+//   scale_a, scale_b    any order of torch, cuBLASLt, DeepGEMM and FlashInfer, of a over (m, k), of
+//                       b over (n, k): one, rows, 1x128, 128x128, or the factors of a format
+//   second_a, second_b  one float32: the second level of nvfp4
+//   scale_d             one float32 that d is divided by; or written, as scale_d_as says
+//
+// Needs: one of the last two strides is 1, the other one is at least the extent of that dimension;
+// none is negative or 0. A batch stands in front: (batch, m, k); an operand without, or of a batch
+// of 1, is the same for all. All tensors are on one device. d, aux and scale_d overlap nothing
+// else, but c may be d. Two e2m1 lie in a byte, along k (of d: along its columns): type code 17, 4
+// bits, 2 lanes, or uint8 with `format`, and the extent counts bytes. Weights of (n, k) are passed
+// as their transpose: shape (k, n), strides (1, k).
+// Extents may be 0: with k = 0 the sum is zero.
+typedef struct tw_gemm_args {
+  uint32_t size;   // sizeof(tw_gemm_args)
+  uint32_t flags;  // TW_INVARIANT ...
+  const DLTensor *a, *b, *c;
+  DLTensor *d, *aux;
+  const DLTensor *bias, *scale_a, *scale_b;
+  DLTensor *scale_d;
+  const DLTensor *second_a, *second_b;
+  const float *alpha, *beta;  // NULL: 1; beta 1 where c is given
+  // NULL: read from type, shape and strides, and refused where these have two readings (TW0451), as
+  // square tensors have. "1x128", "128x128", "torch", "torch:128x128", "deepgemm",
+  // "cublaslt", "flashinfer-mn", "flashinfer-k"; of a block-scaled format "linear" or "32x4x4".
+  const char *scale_a_as, *scale_b_as;
+  // NULL: scale_d is given. "row", "1x128", "torch:1x128" ...: computed and written. "mxfp8",
+  // "mxfp4", "nvfp4", also with ":linear" or ":32x4x4": d has that format, and scale_d is uint8 of
+  // tw_result.scale_bytes.
+  const char *scale_d_as;
+  const char *format;      // of a and b: "mxfp8", "mxfp4", "nvfp4"; NULL: by types and scales
+  const char *activation;  // "relu", "gelu" (tanh), "gelu-erf", "silu", "clamped-quick-gelu"
+  const char *gate;        // "split" (the first n / 2 columns are gates) or "interleaved"
+  // Host tensors: the device that the emulator runs as, "h200", "b200" ...; NULL: h200, and b200
+  // for block-scaled operands. Plans: the device of the plan; NULL: the device of the tensors.
+  const char *device;
+  int32_t promote;  // 8-bit floats: 128 (0), 64 or TW_PROMOTE_NEVER elements of k in a tensor core
+  int32_t threads;  // of the emulator; 0: one for small problems, else one for each core
+  void *stream;     // cudaStream_t; NULL: the default stream of the tensors' device
+  // GPU: memory at a multiple of 256 bytes, whose first 262144 bytes are zero before its first use;
+  // calls that may overlap need one each. The emulator allocates its workspace. Without one plans
+  // that need none are taken, and operands that TMA cannot address are refused (TW0410).
+  // tw_plan_make(): bytes that the plan may use; 0: all that a plan can use.
+  void *workspace;
+  int64_t workspace_bytes;
+} tw_gemm_args;
+
+// Computes d. Host tensors: returns when d is complete. CUDA tensors: returns after the launch,
+// allocates nothing, and may be captured into a CUDA graph, which keeps the addresses.
+tw_status tw_gemm(const tw_gemm_args *args);
+
+// Results that a call needs memory for. scale_*: of scale_d_as alone; scale_ndim is 0 without.
+// Strides in elements. nvfp4: the float32 of matrix i lies at byte second_offset + 4 i of scale_d.
+typedef struct tw_result {
+  uint32_t size;       // sizeof(tw_result)
+  int32_t ndim;        // of d: 2, or 3 with a batch
+  int64_t shape[3];    // in elements of dtype
+  DLDataType dtype;    // the default; any other that d may have is taken
+  int32_t scale_ndim;
+  int64_t scale_shape[3], scale_strides[3];
+  DLDataType scale_dtype;
+  int64_t scale_bytes;
+  int64_t second_offset;  // -1: without a second level
+} tw_result;
+
+// The shape and the usual type of d: the type of a; bfloat16 of 8-bit floats, int32 of integers. d
+// and the data of the tensors are not looked at.
+tw_status tw_result_shape(const tw_gemm_args *args, tw_result *result);
+
+// ---- Plans -------------------------------------------------------------------------------------
+
+typedef struct tw_plan tw_plan;
+
+// Chooses a kernel once. The data of the tensors may be NULL: they count as aligned to 256 bytes.
+// A plan is constant: threads may share it. Needs d.
+tw_status tw_plan_make(const tw_gemm_args *args, tw_plan **plan);
+// Runs it on tensors of the same shapes, strides, types and options (TW0488). On host tensors the
+// emulator runs it, whatever device it is for.
+tw_status tw_plan_run(const tw_plan *plan, const tw_gemm_args *args);
+// Bytes of workspace that a run on a GPU needs.
+int64_t tw_plan_workspace_bytes(const tw_plan *plan);
+// The record that `tilewright plan --json` prints, schema tilewright.plan/1: kernel, predicted time
+// and its terms, the reason, hints, and the first `top` plans (0: all).
+tw_status tw_plan_json(const tw_plan *plan, int32_t top, char **json);
+void tw_plan_free(tw_plan *plan);
+
+// ---- Quantisation ------------------------------------------------------------------------------
+
+enum {
+  TW_POWER_OF_TWO = 1,  // scales are powers of two
+  TW_GIVEN = 2,         // scaling "tensor": scale_d is read; nvfp4: second_d is read
+  TW_FLOOR = 4          // mxfp8, mxfp4: factors as the OCP specification has them, which clamp
+};
+
+// d and its scales, so that an element of x is d times its scale (times second_d of nvfp4).
+//
+//   member    shape                        type
+//   x         (m, k), (batch, m, k)        float32, float16, bfloat16
+//   d         shape of x; e2m1 (m, k / 2)  the type `to`: float8 e4m3fn and e5m2, int8, e2m1 pairs
+//                                          or uint8
+//   scale_d   tw_quantize_shape(); another order that the libraries have is taken too
+//   second_d  one float32, of nvfp4 alone, for all matrices of a batch
+//
+// Without an element in x nothing is written.
+// Scales are along k: weights (n, k) are quantised as they lie, and passed to tw_gemm() as their
+// transpose with the same scales.
+typedef struct tw_quantize_args {
+  uint32_t size;   // sizeof(tw_quantize_args)
+  uint32_t flags;  // TW_POWER_OF_TWO ...
+  const DLTensor *x;
+  DLTensor *d, *scale_d, *second_d;
+  const char *to;        // "e4m3", "e5m2", "int8", "mxfp8", "mxfp4" or "nvfp4"
+  const char *scaling;   // "tensor", "row" (NULL), "1x128", "128x128", also with a library before a
+                         // colon; of a format "32x4x4" (NULL) or "linear"
+  void *stream;          // as in tw_gemm_args
+  void *workspace;       // GPU, scaling "tensor": 4 bytes
+  int64_t workspace_bytes;
+} tw_quantize_args;
+
+// Host tensors are quantised by the CPU, not in the emulator. A GPU computes equal bits.
+tw_status tw_quantize(const tw_quantize_args *args);
+// Shapes and types of d and scale_d: `result` as of tw_result_shape(). d and scale_d are not read.
+tw_status tw_quantize_shape(const tw_quantize_args *args, tw_result *result);
+
+// ---- Layouts, devices, errors ------------------------------------------------------------------
+
+// The record that `tilewright layout EXPRESSION --json` prints, schema tilewright.layout/1.
+tw_status tw_layout_eval(const char *expression, char **json);
+// The picture of a layout or an atom, an SVG document.
+tw_status tw_layout_svg(const char *expression, char **svg);
+
+// The page of a code, Markdown: "TW0451", "E0024".
+tw_status tw_explain(const char *code, char **page);
+
+// The devices that plans can be made for, and the GPU: schema tilewright.devices/1.
+tw_status tw_devices_json(char **json);
+
+// ---- The process -------------------------------------------------------------------------------
+
+// Lines of the log, of chosen plans and performance hints: level 0 debug, 1 info, 2 warning. `log`
+// may be called in any thread, also by a call that began before this one; NULL: no longer. It must
+// not throw or leave by longjmp.
+void tw_set_log(void (*log)(void *context, int level, const char *line), void *context);
+
+// Called about 20 times a second in the thread that waits for an emulated run; a result other than
+// 0 ends the run (TW_INTERRUPTED). NULL: no longer.
+void tw_set_interrupt(int (*interrupt)(void *context), void *context);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// everything.c  Calls each function of tilewright.h, in C99.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilewright.h"
+
+static int failures = 0;
+
+static void expect(int holds, const char *text, int line) {
+  if (holds) return;
+  ++failures;
+  printf("everything.c:%d: %s; last error: %s\n", line, text, tw_last_error()->text);
+}
+#define EXPECT(x) expect(x, #x, __LINE__)
+
+static DLTensor matrix(void *data, int64_t *shape, int64_t *strides, unsigned code, unsigned bits) {
+  DLTensor t;
+  memset(&t, 0, sizeof t);
+  t.data = data;
+  t.device.device_type = kDLCPU;
+  t.ndim = 2;
+  t.dtype.code = (uint8_t)code;
+  t.dtype.bits = (uint8_t)bits;
+  t.dtype.lanes = 1;
+  t.shape = shape;
+  t.strides = strides;
+  return t;
+}
+
+static int lines = 0;
+static void count_line(void *context, int level, const char *line) {
+  EXPECT(context == &lines && level >= 0 && level <= 2 && line[0] != 0);
+  ++lines;
+}
+
+static int calls = 0;
+static int interrupt_at_once(void *context) {
+  EXPECT(context == &calls);
+  return ++calls > 0;
+}
+
+enum { M = 24, N = 16, K = 32 };
+static uint16_t a[M * K], b[K * N];
+static float d[M * N];
+static int64_t a_shape[2] = {M, K}, b_shape[2] = {K, N}, d_shape[2] = {M, N};
+static int64_t b_strides[2] = {1, K};
+static DLTensor A, B, D;
+
+static tw_gemm_args gemm_args(void) {
+  tw_gemm_args g;
+  memset(&g, 0, sizeof g);
+  g.size = sizeof g;
+  g.a = &A, g.b = &B, g.d = &D;
+  return g;
+}
+
+static void gemm(void) {
+  tw_gemm_args g = gemm_args();
+  tw_result r;
+  int i;
+  const uint16_t one = 0x3F80; /* of bfloat16 */
+  for (i = 0; i < M * K; ++i) a[i] = one;
+  for (i = 0; i < K * N; ++i) b[i] = one;
+  EXPECT(tw_gemm(&g) == TW_OK);
+  for (i = 0; i < M * N; ++i) EXPECT(d[i] == (float)K);
+  memset(&r, 0, sizeof r);
+  r.size = sizeof r;
+  EXPECT(tw_result_shape(&g, &r) == TW_OK);
+  EXPECT(r.ndim == 2 && r.shape[0] == M && r.shape[1] == N && r.dtype.code == kDLBfloat);
+  b_shape[0] = K - 1;
+  EXPECT(tw_gemm(&g) == TW_REFUSED);
+  EXPECT(strcmp(tw_last_error()->code, "TW0616") == 0);
+  EXPECT(tw_last_error()->size == sizeof(tw_error));
+  EXPECT(strstr(tw_last_error()->got, "a 24x32, b 31x16") != NULL);
+  b_shape[0] = K;
+}
+
+static void plans(void) {
+  tw_gemm_args g = gemm_args();
+  tw_plan *plan = NULL;
+  char *json = NULL;
+  EXPECT(tw_plan_make(&g, &plan) == TW_OK);
+  EXPECT(tw_plan_workspace_bytes(plan) >= 0);
+  EXPECT(tw_plan_json(plan, 1, &json) == TW_OK);
+  EXPECT(json != NULL && strstr(json, "\"schema\":\"tilewright.plan/1\"") != NULL);
+  tw_free(json);
+  memset(d, 0, sizeof d);
+  EXPECT(tw_plan_run(plan, &g) == TW_OK);
+  EXPECT(d[M * N - 1] == (float)K);
+  d_shape[1] = b_shape[1] = N - 1;
+  EXPECT(tw_plan_run(plan, &g) == TW_REFUSED);
+  EXPECT(strcmp(tw_last_error()->code, "TW0488") == 0);
+  d_shape[1] = b_shape[1] = N;
+  tw_plan_free(plan);
+  plan = NULL;
+  EXPECT(tw_plan_json(plan, 1, &json) == TW_REFUSED && json == NULL);
+  A.data = B.data = D.data = NULL; /* a plan needs no data */
+  B.strides = b_strides;           /* weights (n, k) as their transpose */
+  g.device = "b200";
+  EXPECT(tw_plan_make(&g, &plan) == TW_OK);
+  EXPECT(tw_plan_json(plan, 0, &json) == TW_OK);
+  EXPECT(json != NULL && strstr(json, "\"device\":\"b200\"") != NULL);
+  tw_free(json);
+  tw_plan_free(plan);
+  tw_plan_free(NULL);
+  A.data = a, B.data = b, D.data = d, B.strides = NULL;
+}
+
+static void quantise(void) {
+  static float x[4 * 64], scale[4];
+  static uint8_t values[4 * 64];
+  int64_t shape[2] = {4, 64}, scale_shape[2] = {4, 1};
+  DLTensor X = matrix(x, shape, NULL, kDLFloat, 32), V = matrix(values, shape, NULL, 10, 8);
+  DLTensor S = matrix(scale, scale_shape, NULL, kDLFloat, 32);
+  tw_quantize_args q;
+  tw_result r;
+  int i;
+  for (i = 0; i < 4 * 64; ++i) x[i] = (float)(i % 64) - 20;
+  memset(&q, 0, sizeof q);
+  q.size = sizeof q;
+  q.x = &X, q.d = &V, q.scale_d = &S, q.to = "e4m3";
+  EXPECT(tw_quantize(&q) == TW_OK);
+  EXPECT(scale[0] == 43.0F / 448 && values[63] == 0x7E);
+  memset(&r, 0, sizeof r);
+  r.size = sizeof r;
+  q.to = "nvfp4";
+  EXPECT(tw_quantize_shape(&q, &r) == TW_OK);
+  EXPECT(r.ndim == 2 && r.shape[1] == 32 && r.dtype.lanes == 2 && r.scale_shape[0] == 128);
+  q.to = "e3m7";
+  EXPECT(tw_quantize(&q) == TW_REFUSED);
+}
+
+static void texts(void) {
+  char *text = NULL;
+  EXPECT(tw_layout_eval("composition((4,8):(8,1), 4:2)", &text) == TW_OK);
+  EXPECT(text != NULL && strstr(text, "(2,2):(16,1)") != NULL);
+  tw_free(text);
+  EXPECT(tw_layout_eval("(4,8):(8", &text) == TW_REFUSED && text == NULL);
+  EXPECT(tw_layout_svg("(4,8):(8,1)", &text) == TW_OK);
+  EXPECT(text != NULL && strstr(text, "<svg") != NULL);
+  tw_free(text);
+  EXPECT(tw_explain("tw0451", &text) == TW_OK);
+  EXPECT(text != NULL && strncmp(text, "# TW0451", 8) == 0);
+  tw_free(text);
+  EXPECT(tw_explain("TW9999", &text) == TW_REFUSED);
+  EXPECT(strcmp(tw_last_error()->code, "TW0617") == 0);
+  EXPECT(tw_devices_json(&text) == TW_OK);
+  EXPECT(text != NULL && strstr(text, "\"id\":\"h200\"") != NULL);
+  tw_free(text);
+  tw_free(NULL);
+}
+
+static void process(void) {
+  tw_gemm_args g = gemm_args();
+  int64_t large = 1280;
+  uint16_t *big = calloc((size_t)(large * large), sizeof *big);
+  float *result = calloc((size_t)(large * large), sizeof *result);
+  int64_t shape[2];
+  DLTensor X, R;
+  shape[0] = shape[1] = large;
+  X = matrix(big, shape, NULL, kDLBfloat, 16), R = matrix(result, shape, NULL, kDLFloat, 32);
+  g.a = g.b = &X, g.d = &R;
+  tw_set_log(count_line, &lines);
+  tw_set_interrupt(interrupt_at_once, &calls);
+  EXPECT(tw_gemm(&g) == TW_INTERRUPTED);
+  EXPECT(strcmp(tw_last_error()->code, "TW0489") == 0);
+  EXPECT(lines > 0 && calls == 1);
+  tw_set_log(NULL, NULL);
+  tw_set_interrupt(NULL, NULL);
+  EXPECT(tw_gemm(&g) == TW_OK);
+  free(big);
+  free(result);
+}
+
+int main(void) {
+  A = matrix(a, a_shape, NULL, kDLBfloat, 16);
+  B = matrix(b, b_shape, NULL, kDLBfloat, 16);
+  D = matrix(d, d_shape, NULL, kDLFloat, 32);
+  EXPECT(tw_abi() == TW_ABI);
+  EXPECT(tw_version()[0] != 0);
+  EXPECT(tw_last_error()->code[0] == 0);
+  gemm();
+  plans();
+  quantise();
+  texts();
+  process();
+  if (failures == 0) printf("all functions of tilewright %s\n", tw_version());
+  return failures != 0;
+}
