@@ -407,8 +407,9 @@ def compile_headers(root, headers, nvcc):
 def lint_headers(root, nvcc, cache):
     """Headers that do not compile alone; skipped when the headers are those of the last success.
 
-    A source includes several: a header after those that it includes anyway compiles there if it
-    compiles alone, and otherwise not. Of a source that does not compile each header is tried."""
+    A source includes several headers, each of which includes those before it: a header compiles
+    there if it compiles alone, and otherwise not. If a source does not compile, each of its headers
+    is tried."""
     headers = [p.removeprefix("include/") for p in list_files(root)
                if p.startswith("include/tilewright/") and p.endswith(".hpp")]
     digest = hashlib.sha256(repr(nvcc).encode())

@@ -25,8 +25,8 @@ inline int sample(int all, int least = 1) {
 /// the low bits.
 inline int pattern_step() { return full_effort() ? 1 : 7; }
 
-/// Does random case `i` of `all` run? Beyond the sample while it has not `covered` what the test
-/// wants to see, such as each kernel of the build.
+/// Does random case `i` of `all` run? A test that has not `covered` its subject, for instance each
+/// kernel of the build, goes on beyond the sample.
 inline bool runs_case(int i, int all, bool covered) {
   return i < sample(all) || (i < all && !covered);
 }
