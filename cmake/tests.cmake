@@ -2,7 +2,8 @@
 # Tests by folder; the folder is the CTest label.
 #   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER; with NAME.cpp of a
 #                            header NAME.hpp there
-#   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set
+#   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set;
+#                            of tw_scripts_by_method one for each method: FOLDER.NAME.METHOD
 #   tests/gpu/*.cu           with CUDA and TW_GPU_TESTS, one program each: gpu_NAME; exit status 77
 #                            means skipped
 find_package(BLAS REQUIRED)  # what kernels are compared with
@@ -52,6 +53,17 @@ function(tw_test_program target folder)
   endif()
 endfunction()
 
+# One CTest, FOLDER.NAME, that runs a script with these arguments.
+function(tw_script_test folder name script)
+  set(test ${folder}.${name})
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${script} ${ARGN})
+  set_tests_properties(${test} PROPERTIES LABELS ${folder} TIMEOUT ${tw_hang_s} SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${tw_test_environment}")
+  if(test IN_LIST tw_long_scripts)
+    set_tests_properties(${test} PROPERTIES COST 100)
+  endif()
+endfunction()
+
 add_executable(tests_precompiled ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
 tw_test_program(tests_precompiled base)
 target_link_libraries(tests_precompiled PRIVATE GTest::gtest)
@@ -74,9 +86,14 @@ tw_accesses_seen(${tw_seen_tests})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/atom/copy_names_test.cpp PROPERTIES
                             SKIP_UNITY_BUILD_INCLUSION ON)
 
+# Scripts with several long methods that do not depend on each other.
+set(tw_scripts_by_method consumer.consumer_test)
+
 # The longest scripts, which take 10 to 130 s of one core, and the folders whose programs have tests
 # of 5 to 25 s: ctest starts them first, so that no long test runs alone at the end.
-set(tw_long_scripts consumer.consumer_test fail.fail_test docs.tutorial_test docs.console_test
+set(tw_long_scripts consumer.consumer_test.test_own_kernels_are_checked
+                    consumer.consumer_test.test_installed_tree_is_enough fail.fail_test
+                    lint.headers_test docs.tutorial_test docs.console_test
                     kernel.sm100_assembly_test kernel.block_scaled_assembly_test
                     lint.ptxas_check_test tools.plugin_load_test tools.gemm_block_scaled_test
                     tools.mutants_gpu_test python.package_test)
@@ -120,11 +137,17 @@ foreach(folder ${tw_test_folders})
   file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*_test.py)
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
-    add_test(NAME ${label}.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
-    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT ${tw_hang_s}
-                         SKIP_RETURN_CODE 77 ENVIRONMENT "${tw_test_environment}")
-    if("${label}.${name}" IN_LIST tw_long_scripts)
-      set_tests_properties(${label}.${name} PROPERTIES COST 100)
+    if("${label}.${name}" IN_LIST tw_scripts_by_method)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+      file(STRINGS ${script} methods REGEX "^    def test_")
+      foreach(method ${methods})
+        string(REGEX REPLACE "^ *def ([a-z0-9_]+).*" "\\1" method ${method})
+        tw_script_test(${label} ${name}.${method} ${script} -k "*.${method}")
+        set_tests_properties(${label}.${name}.${method} PROPERTIES
+                             SKIP_REGULAR_EXPRESSION "OK \\(skipped=1\\)")
+      endforeach()
+    else()
+      tw_script_test(${label} ${name} ${script})
     endif()
   endforeach()
 endforeach()

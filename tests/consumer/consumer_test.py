@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""consumer_test.py  find_package(tilewright) against an install tree builds and runs programs."""
+"""consumer_test.py  find_package(tilewright) against an install tree builds and runs programs.
+
+Each method is one CTest (cmake/tests.cmake). Those that compile the library once more run with
+TW_EFFORT=full alone."""
 import json
 import os
 import re
@@ -10,6 +13,7 @@ import unittest
 
 BUILD = os.environ["TW_BINARY_DIR"]
 NVCC = os.environ.get("TW_NVCC")  # of a build with device code
+FULL = os.environ.get("TW_EFFORT") == "full"  # ./dev test --full
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "../.."))
 EXAMPLE = os.path.join(HERE, "../../examples/own_kernel")
@@ -121,11 +125,13 @@ class Consumer(unittest.TestCase):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
                     self.assertNotIn("$<LINK_ONLY:>", file.read(), name)
 
+    @unittest.skipUnless(FULL, "compiles the library: ./dev test --full")
     def test_fetched_source_tree_is_enough(self):
         build = self.build(HERE, "fetch", "-DCONSUMES=fetch", f"-DTILEWRIGHT_SOURCE={ROOT}",
                            "-DTW_CUDA=OFF", targets=("compose",))
         self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
 
+    @unittest.skipUnless(FULL, "compiles the library: ./dev test --full")
     def test_subdirectory_as_shared_libraries_with_link_time_optimisation(self):
         build = self.build(HERE, "subdirectory", "-DCONSUMES=subdirectory",
                            f"-DTILEWRIGHT_SOURCE={ROOT}", "-DTW_CUDA=OFF",

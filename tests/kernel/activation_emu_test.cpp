@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// activation_emu_test.cpp  Every activation and gate, through the kernels, for all 65,536 bit
-//                          patterns of bf16 and f16 as the gate, as what it multiplies and as the
-//                          bias, against float64.
+// activation_emu_test.cpp  Every activation and gate, through the kernels, for the bit patterns of
+//                          bf16 and f16 (tests/effort.hpp) as the gate, as what it multiplies and
+//                          as the bias, against float64.
+#include "tests/effort.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
@@ -160,21 +161,23 @@ bool is_finite(elem e, int bits) {
   return (bits & exponent) != exponent;
 }
 
-/// Those that are finite or those that are not, then zeros up to a multiple of `multiple`.
-std::vector<std::uint16_t> patterns_of(elem e, bool finite, std::size_t multiple) {
+/// Every `step`th, and those beside zero, the largest numbers, the infinities and NaNs.
+std::vector<std::uint16_t> patterns_at(int step) {
   std::vector<std::uint16_t> x;
-  for (int i = 0; i < 65536; ++i)
-    if (is_finite(e, i) == finite) x.push_back(static_cast<std::uint16_t>(i));
-  x.resize((x.size() + multiple - 1) / multiple * multiple, 0);
+  for (int i = 0; i < 65536; i += step) x.push_back(static_cast<std::uint16_t>(i));
+  for (int const first : {0, 0x7F70, 0x7BF0, 0x5F70, 0x8000, 0xFF70, 0xFBF0, 0xDF70})
+    for (int i = 0; step > 1 && i < 16; ++i)
+      x.push_back(static_cast<std::uint16_t>(first + 2 * i + 1));
+  x.resize((x.size() + 7) / 8 * 8, 0);
   return x;
 }
 
-/// Every 64th, and those beside zero, the largest numbers, the infinities and NaNs: 1152.
-std::vector<std::uint16_t> some_patterns() {
+/// Those that are finite or those that are not, then zeros up to a multiple of `multiple`.
+std::vector<std::uint16_t> patterns_of(elem e, bool finite, std::size_t multiple) {
   std::vector<std::uint16_t> x;
-  for (int i = 0; i < 65536; i += 64) x.push_back(static_cast<std::uint16_t>(i));
-  for (int const first : {0, 0x7F70, 0x7BF0, 0x5F70, 0x8000, 0xFF70, 0xFBF0, 0xDF70})
-    for (int i = 0; i < 16; ++i) x.push_back(static_cast<std::uint16_t>(first + 2 * i + 1));
+  for (std::uint16_t const i : patterns_at(pattern_step()))
+    if (is_finite(e, i) == finite) x.push_back(i);
+  x.resize((x.size() + multiple - 1) / multiple * multiple, 0);
   return x;
 }
 
@@ -209,9 +212,8 @@ TEST(ActivationEmu, AllPatternsAsGateAndUpThroughThePlannedKernel) {
 
 /// A bias is added before the activation: two of them are enough.
 TEST(ActivationEmu, AllPatternsAsBiasThroughThePlannedKernel) {
-  std::vector<std::uint16_t> patterns;
+  std::vector<std::uint16_t> const patterns = patterns_at(pattern_step());
   int runs = 0;
-  for (int i = 0; i < 65536; ++i) patterns.push_back(static_cast<std::uint16_t>(i));
   for_cases([&](pattern_case const& c) {
     bool const looked_at = c.d == c.ab && c.gate != gating::interleaved &&
                            (c.act == activation::silu || c.act == activation::clamped_quick_gelu ||
@@ -224,7 +226,7 @@ TEST(ActivationEmu, AllPatternsAsBiasThroughThePlannedKernel) {
 }
 
 TEST(ActivationEmu, SomePatternsThroughEveryKernel) {
-  std::vector<std::uint16_t> const patterns = some_patterns();
+  std::vector<std::uint16_t> const patterns = patterns_at(full_effort() ? 64 : 512);
   std::set<std::string> kernels;
   for_cases([&](pattern_case const& c) {
     pattern_gemm g(c, patterns);

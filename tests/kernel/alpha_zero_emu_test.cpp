@@ -3,6 +3,7 @@
 //                          hold, D is beta C, or the epilogue of 0, in every kernel.
 #include <set>
 
+#include "tests/effort.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/fused_cases.hpp"
@@ -62,7 +63,7 @@ TEST(AlphaZeroEmu, IsBetaCInEveryKernel) {
   std::mt19937_64 rng(11);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(24, 8) && !HasFailure(); ++i) {
     product p =
         i % 4 == 0 ? random_few(rng, 60, 400) : random_product(rng, 150, i % 3 == 0 ? 3 : 1);
     run_every_plan(p, space, rng, kernels);
@@ -74,7 +75,7 @@ TEST(AlphaZeroEmu, IsTheEpilogueOfZeroInEveryFusedKernel) {
   std::mt19937_64 rng(12);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < 30 && !HasFailure(); ++i) {
+  for (int i = 0; runs_case(i, 30, kernels.size() >= 4) && !HasFailure(); ++i) {
     fused_product p = random_fused(rng, 150);
     p.problem.alpha = 0;
     spoil(p.a, rng);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fused_emu_test.cpp  Fused epilogues in the emulator against float64: random combinations over
 //                     random shapes, and every fused kernel with whole and with split-K tiles.
+#include "tests/effort.hpp"
 #include "tests/kernel/fused_cases.hpp"
 
 #include <set>
@@ -34,7 +35,7 @@ bool runs_right(fused_product& p, emu_workspace& space, std::mt19937_64& rng, in
 TEST(FusedEmu, RandomCombinationsKeepTheBound) {
   std::mt19937_64 rng(20261121);
   emu_workspace space;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < sample(150); ++i) {
     fused_product p = random_fused(rng, i % 4 == 0 ? 400 : i % 4 == 1 ? 64 : 200);
     if (!runs_right(p, space, rng, i)) return;
   }

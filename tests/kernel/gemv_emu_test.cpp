@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: GEMMs with up to 16 rows
 //                    or columns, random in all else that the kernels take.
+#include "tests/effort.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/fused_cases.hpp"
@@ -15,7 +16,7 @@ namespace {
 TEST(GemvEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261122);
   std::set<std::string> kernels;
-  for (int i = 0; i < 320 && !HasFailure(); ++i) {
+  for (int i = 0; runs_case(i, 320, kernels.size() == built_gemvs()) && !HasFailure(); ++i) {
     product p = i % 4 == 0 ? random_few(rng, 40, 9000) : random_few(rng, 200, 1500);
     emu_options o;
     o.seed = rng();
@@ -44,7 +45,7 @@ TEST(GemvEmu, ScalesOfRowsAndColumns) {
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
   std::set<std::string> kernels;
-  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+  for (int i = 0; runs_case(i, 60, kernels.size() == built_gemvs()) && !HasFailure(); ++i) {
     fused_product p;
     static_cast<product&>(p) = random_few(rng, 60, 600);
     gemm_problem& q = p.problem;
@@ -71,7 +72,7 @@ TEST(GemvEmu, ScalesOfRowsAndColumns) {
 
 TEST(GemvEmu, TheSameBitsOnAnyNumberOfCTAs) {
   std::mt19937_64 rng(7);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < sample(12, 4); ++i) {
     product p = random_few(rng, 60, 4000);
     std::map<std::string, std::vector<std::byte>> results;  // by plan
     for (int const sms : {1, 3, 16})

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "tests/effort.hpp"
 #include "tests/kernel/block_scaled_cases.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
@@ -76,11 +77,11 @@ TEST(GuardedEmu, FusedKernelsStayInsideTheirOperands) {
   std::mt19937_64 rng(20261126);
   emu_workspace space;
   int runs = 0;
-  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(80) && !HasFailure(); ++i) {
     fused_product p = random_fused(rng, i % 4 == 0 ? 300 : 140);
     runs += run_guarded(p, space, rng, i % 2 == 0);
   }
-  EXPECT_GT(runs, 60);
+  EXPECT_GE(runs, sample(60));
 }
 
 /// All vectors, along rows too, with rows that fill no tile: lanes beyond D must stay inside.
@@ -90,7 +91,7 @@ TEST(GuardedEmu, VectorsEndWithTheirLastValue) {
   auto const fill = [&] { return normal(rng); };
   emu_workspace space;
   int runs = 0;
-  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(200) && !HasFailure(); ++i) {
     fused_product p = random_fused(rng, 100);
     gemm_epilogue& e = p.problem.epilogue;
     e.bias = i % 3 == 0 ? along::cols : along::rows;
@@ -104,19 +105,19 @@ TEST(GuardedEmu, VectorsEndWithTheirLastValue) {
     p.col_scale = e.col_scale ? vector(elem::f32, n) : matrix{};
     runs += run_guarded(p, space, rng, true, 8);
   }
-  EXPECT_GT(runs, 100);
+  EXPECT_GE(runs, sample(100));
 }
 
 TEST(GuardedEmu, GemmAndGemvKernelsStayInsideTheirOperands) {
   std::mt19937_64 rng(20261127);
   emu_workspace space;
   int runs = 0;
-  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(80) && !HasFailure(); ++i) {
     fused_product p;
     static_cast<product&>(p) = i % 3 == 0 ? random_few(rng, 100, 600) : random_product(rng, 140);
     runs += run_guarded(p, space, rng, i % 2 == 0);
   }
-  EXPECT_GT(runs, 60);
+  EXPECT_GE(runs, sample(60));
 }
 
 /// Runs `most` of the plans of a device, or all; `judge` looks at each result.
@@ -145,7 +146,7 @@ TEST(GuardedEmu, ScalesOfAAndBEndWithTheirLastValue) {
   std::mt19937_64 rng(20261201);
   emu_workspace space;
   int runs = 0, by_blocks = 0;
-  for (int i = 0; i < 36 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(36, 10) && !HasFailure(); ++i) {
     scaled_product p =
         random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, i % 4 != 0}, finite_scale);
     gemm_operands o = p.operands();
@@ -167,8 +168,8 @@ TEST(GuardedEmu, ScalesOfAAndBEndWithTheirLastValue) {
       if (scales_in_main_loop(p.problem)) by_blocks += done;
     }
   }
-  EXPECT_GT(runs, 60);
-  EXPECT_GT(by_blocks, 30);
+  EXPECT_GE(runs, sample(60));
+  EXPECT_GE(by_blocks, sample(30));
 }
 
 /// Scales of MXFP8, MXFP4 and NVFP4: linear ones to the byte, tiles of 512 bytes to the tile; and
@@ -178,7 +179,7 @@ TEST(GuardedEmu, ScalesOfBlocksOf16And32EndWithTheirLastByte) {
   emu_workspace space;
   int runs = 0;
   block_format const formats[] = {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4};
-  for (int i = 0; i < 45 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(45, 9) && !HasFailure(); ++i) {
     block_scaled_product p = random_block_scaled(rng, formats[i % 3], 140, false);
     gemm_operands o = p.operands();
     bool const at_end = i % 5 != 0;
@@ -200,7 +201,7 @@ TEST(GuardedEmu, ScalesOfBlocksOf16And32EndWithTheirLastByte) {
     space.give(o);
     runs += run_plans(built_plans(p.problem, o, 4, "b200"), o, rng, 4, 2, [&] { expect_right(p); });
   }
-  EXPECT_GT(runs, 40);
+  EXPECT_GE(runs, sample(40));
 }
 
 /// Of one row, one column and few elements of K, also an odd number: every kernel of the build that

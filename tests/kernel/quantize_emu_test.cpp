@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/effort.hpp"
 #include "tests/kernel/quantize_cases.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 TEST(QuantizeEmu, SameBitsAsOnTheHost) {
   std::mt19937_64 rng(20261125);
-  for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < sample(60, 24) && !testing::Test::HasFailure(); ++i) {
     drawn const d = draw(rng);
     std::vector<std::byte> to(d.to_bytes, std::byte{0x5A}), scales(d.scale_bytes, std::byte{0x5A});
     std::vector<std::byte> host_to = to, host_scales = scales;

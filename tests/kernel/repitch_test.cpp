@@ -2,6 +2,7 @@
 // repitch_test.cpp  Copies of operands to padded lines: each element, zeros after each line, and
 //                   nothing else written, for any address, pitch and size.
 #include "tilewright/kernel/repitch/repitch.hpp"
+#include "tests/effort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -71,7 +72,7 @@ struct copied {
 
 TEST(Repitch, RandomOperandsAreCopied) {
   std::mt19937_64 rng(20261122);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < sample(300, 60); ++i) {
     copied a(rng, i % 3 == 0 ? 2000 : 40, i % 4 == 1), b(rng, 100, i % 5 == 1);
     repitch::params p{};
     if (i % 3 != 1) p.operand[0] = a.params();

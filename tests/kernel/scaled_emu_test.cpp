@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "tests/effort.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/scaled_cases.hpp"
@@ -45,7 +46,7 @@ TEST(ScaledEmu, BlocksOnEitherSideKeepTheBound) {
   std::mt19937_64 rng(20261126);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < 40 && !HasFailure(); ++i) {
+  for (int i = 0; runs_case(i, 40, kernels.size() >= 3) && !HasFailure(); ++i) {
     scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, finite_scale);
     if (scales_in_main_loop(p.problem)) p.problem.precision.promote_k = (3 - i % 3) % 3 * 64;
     run_any(p, options_of(rng, i), space, rng, kernels);
@@ -60,7 +61,7 @@ TEST(ScaledEmu, TensorsAndRowsKeepTheBoundInTheEpilogue) {
   random_request const requests[] = {{elem::e4m3, elem::e4m3, elem::bf16, false},
                                      {elem::bf16, elem::bf16, elem::bf16, false},
                                      {elem::s8, elem::s8, elem::bf16, false}};
-  for (int i = 0; i < 18 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(18, 6) && !HasFailure(); ++i) {
     scaled_product p = random_scaled(rng, requests[i % 3], finite_scale);
     EXPECT_FALSE(scales_in_main_loop(p.problem));
     run_any(p, options_of(rng, i), space, rng, kernels);
@@ -74,7 +75,7 @@ TEST(ScaledEmu, ScalesOfNanAndZeroReachTheirBlocksAlone) {
   auto const special = [](std::mt19937_64& g) {
     return g() % 40 == 0 ? NAN : g() % 3 == 0 ? 0.0F : finite_scale(g);
   };
-  for (int i = 0; i < 12 && !HasFailure(); ++i) {
+  for (int i = 0; i < sample(12, 4) && !HasFailure(); ++i) {
     scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, special);
     run_any(p, options_of(rng, i), space, rng, kernels);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trial_test.cpp  Every law over random inputs: at least 100,000 for each operation.
+// trial_test.cpp  Every law over random inputs: 100,000 for each operation, or a sample of
+//                 12,500 (tests/effort.hpp).
 //
 // A line for each operation: how many inputs it held for, how many were refused, how many wrong
 // results were tried and noticed, the seed. TW_LAW_TIMES and TW_LAW_SEED change the numbers.
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "tests/effort.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw_test {
@@ -202,7 +204,7 @@ i64 number_from_environment(char const* name, i64 otherwise) {
 class Law : public testing::TestWithParam<law_case> {};
 
 TEST_P(Law, Holds) {
-  i64 const times = number_from_environment("TW_LAW_TIMES", 100000);
+  i64 const times = number_from_environment("TW_LAW_TIMES", tw::test::sample(100000));
   tally count{.op = GetParam().op, .failure = {}};
   count.seed = static_cast<std::uint64_t>(number_from_environment("TW_LAW_SEED", 20261121));
   for (char const* c = count.op; *c != '\0'; ++c) count.seed = count.seed * 31 + *c;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {
@@ -90,7 +91,7 @@ TEST(Argument, QuotientOfExtents) {
 
 TEST(Argument, TextRoundTrip) {
   random_source r(33);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < tw::test::sample(100000); ++i) {
     layout l = random_layout(r);
     for (int k = 0; k < l.shape.n; ++k) {
       if (r.one_in(2)) l.shape.leaf[k] = random_num(r);

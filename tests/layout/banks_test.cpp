@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {
@@ -82,7 +83,7 @@ int by_definition(warp_access const& a, int threads) {
 
 TEST(Banks, CountsTheDifferentWordsOfTheFullestBank) {
   random_source r(71);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < tw::test::sample(100000); ++i) {
     warp_access const a = random_access(r);
     ASSERT_EQ(wavefronts(a), by_definition(a, detail::group_threads(a))) << "seed 71, case " << i;
   }
@@ -90,7 +91,7 @@ TEST(Banks, CountsTheDifferentWordsOfTheFullestBank) {
 
 TEST(Banks, AreNeverFewerThanIdeal) {
   random_source r(72);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < tw::test::sample(100000); ++i) {
     warp_access const a = random_access(r);
     bank_report const c = count_banks(a);
     ASSERT_GE(c.wavefronts, c.ideal) << "seed 72, case " << i;
@@ -102,7 +103,7 @@ TEST(Banks, AreNeverFewerThanIdeal) {
 /// Threads of a group may be exchanged, pairs with pairs, and the whole moved by 128 bytes.
 TEST(Banks, DoNotDependOnTheOrderInsideAGroup) {
   random_source r(73);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < tw::test::sample(100000); ++i) {
     warp_access const a = random_access(r);
     int const threads = detail::group_threads(a);
     warp_access b = a;

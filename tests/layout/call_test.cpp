@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
 #include "tools/layout_json.hpp"
 
@@ -44,7 +45,7 @@ TEST(Call, AnyText) {
   constexpr std::string_view pieces[] = {
       "composition(", "(4,8)",     ":",       "(8,1)", ",", ")",  " ", "2",
       "size(",        "Sw<1,0,1>", " o 0 o ", "_",     "(", "@0", "-"};
-  for (int i = 0; i < 50000; ++i) {
+  for (int i = 0; i < tw::test::sample(50000); ++i) {
     std::string text;
     for (i64 n = r.below(9); n > 0; --n) text += pieces[r.below(15)];
     answer_to(text);

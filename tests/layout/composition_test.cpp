@@ -2,6 +2,7 @@
 // composition_test.cpp  A(B(c)), and refusals exactly where no layout says it.
 #include <gtest/gtest.h>
 
+#include "tests/effort.hpp"
 #include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
 
@@ -43,7 +44,7 @@ TEST(Composition, Law) {
 TEST(Composition, CarryIsRefusedOnlyWhereNoLayoutExists) {
   random_source r(42);
   int seen = 0;
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < tw::test::sample(200000); ++i) {
     layout const a = random_layout(r, 48);
     layout const b = random_layout(r, 24);
     if (composition_refusal(a, b) != "TW0106") continue;
@@ -57,7 +58,7 @@ TEST(Composition, CarryIsRefusedOnlyWhereNoLayoutExists) {
     }
     ASSERT_FALSE(sums) << to_string(a) << " o " << to_string(b);
   }
-  EXPECT_GT(seen, 1000);
+  EXPECT_GT(seen, tw::test::sample(1000));
 }
 
 TEST(Composition, RefusesWhereTheReferenceIsSilentlyWrong) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tests/effort.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/layout/answer.hpp"
 
@@ -61,10 +62,12 @@ inline tw::layout random_layout(random_source& r, std::int64_t most = 96) {
   return l;
 }
 
-/// Runs `law` on random inputs until it held `times` times. A law throws `rejected` where the
-/// operation refuses; that does not count. At most 40 tries for each success.
+/// Runs `law` on random inputs until it held `all` times, or for a sample (tests/effort.hpp). A law
+/// throws `rejected` where the operation refuses; that does not count. At most 40 tries for each
+/// success.
 template <class Law>
-void holds_often(std::uint64_t seed, int times, Law const& law) {
+void holds_often(std::uint64_t seed, int all, Law const& law) {
+  int const times = tw::test::sample(all);
   random_source r(seed);
   int held = 0;
   for (int tries = 0; held < times; ++tries) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {
@@ -390,7 +391,7 @@ TEST(Symbolic, RandomLayouts) {
   for (auto const& [name, op] : known()) {
     if (name != "local_tile" && name != "local_partition") names.push_back(name);
   }
-  for (int i = 0; i < 40000 && !HasFailure(); ++i) {
+  for (int i = 0; i < tw::test::sample(40000) && !HasFailure(); ++i) {
     std::string const& op = names[static_cast<std::size_t>(r.below(std::ssize(names)))];
     random_arguments a(r);
     layout const plain_first = random_layout(r, 48);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {
@@ -71,7 +72,7 @@ TEST(Text, AnyBytes) {
   random_source r(22);
   constexpr std::string_view alphabet = "()(),,:::_@0123456789Sw<>o -x";
   int accepted = 0;
-  for (int i = 0; i < 50000; ++i) {
+  for (int i = 0; i < tw::test::sample(50000); ++i) {
     std::string text;
     for (i64 n = r.below(14); n > 0; --n) text += alphabet[static_cast<std::size_t>(r.below(29))];
     try {
@@ -82,7 +83,7 @@ TEST(Text, AnyBytes) {
     } catch (rejected const&) {
     }
   }
-  EXPECT_GT(accepted, 20);
+  EXPECT_GT(accepted, tw::test::sample(20));
 }
 
 }  // namespace

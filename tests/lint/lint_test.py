@@ -169,11 +169,24 @@ class Lint(unittest.TestCase):
         with tempfile.TemporaryDirectory() as root:
             folder = os.path.join(root, "include/tilewright/base")
             os.makedirs(folder)
-            for name, body in (("good", "using a = int;\n"), ("bad", "std::string s;\n")):
+            base = '#include "tilewright/base/good.hpp"\n'
+            for name, body in (("good", "#include <string>\n"), ("bad", "std::string s;\n"),
+                               ("more", base + "inline std::string s;\n"),
+                               ("worse", base + "inline std::vector<int> s;\n")):
                 with open(os.path.join(folder, name + ".hpp"), "w", encoding="utf-8") as file:
                     file.write(header(name + ".hpp", body))
             found = lint.lint_headers(root, None, None)
-        self.assertEqual([path for path, *_ in found], ["include/tilewright/base/bad.hpp"])
+        self.assertEqual([path for path, *_ in found],
+                         [f"include/tilewright/base/{name}.hpp" for name in ("bad", "worse")])
+
+    def test_a_source_includes_headers_in_the_order_of_their_includes(self):
+        below = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}, "e": {"x"}}
+        chains = lint.chains_of(below)
+        self.assertEqual(sorted(sum(chains, [])), sorted(below))
+        self.assertEqual(len(chains), 3)  # b and c do not include each other, e stands alone
+        for chain in chains:
+            for number, header in enumerate(chain):
+                self.assertLessEqual(set(chain[:number]), below[header])
 
 
 if __name__ == "__main__":

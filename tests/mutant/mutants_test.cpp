@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tests/effort.hpp"
 #include "tools/mutants/mutants.hpp"
 
 namespace tw::mutants {
@@ -28,7 +29,7 @@ class Mutants : public testing::TestWithParam<mutant> {};
 TEST_P(Mutants, IsNamed) {
   mutant const& m = GetParam();
 
-  verdict const v = judge(m, 2);
+  verdict const v = judge(m, test::full_effort() ? 2 : 1);
   if (m.name.empty()) {
     EXPECT_TRUE(v.seen.empty()) << v.example.text;
     EXPECT_EQ(v.wrong_results, 0);

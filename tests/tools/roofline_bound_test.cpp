@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tests/effort.hpp"
 #include "tests/tools/support.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
@@ -90,7 +91,7 @@ std::vector<shape> shapes() {
                             {96, 8192, 512, 1},    {300, 300, 128, 64},   {16384, 16, 4096, 1},
                             {512, 512, 64, 256},   {192, 192, 65536, 1},  {16384, 16384, 64, 1}};
   std::mt19937 random(20261128);
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < test::sample(150); ++i) {
     auto const extent = [&] {
       double const power = std::uniform_real_distribution<>(3, 14)(random);
       return static_cast<std::int64_t>(std::exp2(power)) / 8 * 8;
@@ -126,7 +127,7 @@ TEST(RooflineBound, NoPlanIsPredictedToBeFaster) {
           }
         }
       }
-  EXPECT_GT(compared, 10000);
+  EXPECT_GT(compared, test::sample(10000));
 }
 
 }  // namespace
