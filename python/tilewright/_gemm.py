@@ -74,7 +74,7 @@ class Call:
         return _tw.result_shape(tuple(self.tensors), self.words, self.numbers_on())
 
     def again(self, a, b, c, bias, scale_a, scale_b, scale_out):
-        """The same call on other tensors, of a plan."""
+        """This call on other tensors, for a plan."""
         call = object.__new__(Call)
         level_a = level_b = None
         if type(a) is Scaled:
