@@ -122,6 +122,13 @@ nb::tuple tuple_of(tw_result const& r) {
                         r.scale_bytes, r.second_offset);
 }
 
+/// 0 is never in Python, and the default in C.
+std::int32_t promote_of(std::int32_t k) {
+  if (k < 0)
+    throw bad_argument{"TW0437", "promotion interval", std::to_string(k), "128, 64 or 0 (never)"};
+  return k == 0 ? TW_PROMOTE_NEVER : k;
+}
+
 /// The arguments of a GEMM, from three tuples.
 ///
 ///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b
@@ -149,7 +156,7 @@ struct gemm_call {
     alpha = number<float>(n[0], "alpha");
     args.alpha = &alpha;
     if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
-    args.promote = number<std::int32_t>(n[2], "promote");
+    args.promote = promote_of(number<std::int32_t>(n[2], "promote"));
     args.threads = nb::cast<std::int32_t>(n[3]);
     args.flags = nb::cast<std::uint32_t>(n[4]);
     args.stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[5]));

@@ -36,7 +36,7 @@ def test_formats(form):
 
 def test_options_reach_the_planner():
     a, b = tw.spec((256, 1024), "e4m3"), tw.spec((512, 1024), "e4m3").T
-    for promote in (128, 64, 0):
+    for promote in (128, 64, 0, np.int64(0)):
         assert tw.plan(a, b, promote=promote).record["sums"]["promote_k"] == promote
     for invariant in (False, True):
         assert tw.plan(a, b, invariant=invariant).record["reproducible"] is invariant

@@ -64,8 +64,7 @@ class Call:
             None if level_a is None else tensor_of(level_a, "the level of a"),
             None if level_b is None else tensor_of(level_b, "the level of b")]
         self.words = (scale_a_as, scale_b_as, word, form, activation, gate, device)
-        self.options = (alpha, beta, -1 if promote == 0 else promote, 0,
-                        _INVARIANT if invariant else 0)
+        self.options = (alpha, beta, promote, 0, _INVARIANT if invariant else 0)
 
     def numbers_on(self, stream=0, workspace=0, workspace_bytes=0):
         return self.options + (stream, workspace, workspace_bytes)

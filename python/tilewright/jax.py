@@ -66,7 +66,7 @@ def _tensors(operands, static, place):
 def _words_and_numbers(static):
     words = (static.scale_a_as, static.scale_b_as, None, static.format, static.activation,
              static.gate, static.device)
-    return words, (static.alpha, static.beta, -1 if static.promote == 0 else static.promote, 0,
+    return words, (static.alpha, static.beta, static.promote, 0,
                    1 if static.invariant else 0, 0, 0, 0)
 
 
