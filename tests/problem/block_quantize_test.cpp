@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// block_quantize_test.cpp  The factors of the order 32x4x4 are the factors of the linear order. Each
-//                          is at its byte of the tile, for every row and block.
+// block_quantize_test.cpp  Factors in the order 32x4x4 equal the factors in linear order, each at
+//                          its byte of the tile, for every row and block.
 #include "tilewright/problem/block_quantize.hpp"
 
 #include <gtest/gtest.h>
