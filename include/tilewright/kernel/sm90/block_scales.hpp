@@ -136,9 +136,11 @@ class scale_copies {
   TW_DEVICE void run(Smem& s, ring<C.stages>& slot, int begin, int end) const {
     if constexpr (C.bulk_copies_scales()) {
       if (p_.a_scales_by_bulk != 0) {
+        // Read from the parameters: with a constant ptxas spills in the tile of 192x128.
         if (thread_ == 0)
           load_rows(s, slot, begin, end);
-        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads(by_block))
+        else if (thread_ >= warp_threads &&
+                 thread_ - warp_threads < column_threads(has_block_scales<C>(p_)))
           copy_columns(s, slot, begin, end);
         return;
       }
