@@ -106,6 +106,23 @@ def emulator_parts(library):
     return parts if all(os.path.isfile(x) for x in parts) else None
 
 
+def without_cuda(emulator, folder):
+    """Lines for ar that replace CUDA objects in the emulator's archive by objects without CUDA: own
+    kernels are linked with g++ alone."""
+    done = subprocess.run(["ar", "t", emulator], capture_output=True, text=True, check=True)
+    script = []
+    for member in done.stdout.split():
+        if member.endswith(".cu.o"):
+            name = member.removesuffix(".cu.o") + ".nocuda.cpp"
+            target = os.path.join(folder, name + ".o")
+            subprocess.run([CXX, "-std=c++20", "-O2", "-fPIC", "-c",
+                            "-I" + os.path.join(SOURCE, "include"),
+                            "-I" + os.path.join(SOURCE, "src"),
+                            os.path.join(SOURCE, "src/arch", name), "-o", target], check=True)
+            script += [f"delete {member}", f"addmod {target}"]
+    return script
+
+
 def add_emulator(library, package):
     """package/emulator: headers, one archive, and the exports of a kernel's library."""
     parts = emulator_parts(library)
@@ -122,7 +139,8 @@ def add_emulator(library, package):
     if newer(archive, parts):
         return
     script = [f"create {archive}"]
-    script += [f"add{'mod' if x.endswith('.o') else 'lib'} {x}" for x in parts] + ["save", "end"]
+    script += [f"add{'mod' if x.endswith('.o') else 'lib'} {x}" for x in parts]
+    script += without_cuda(parts[0], folder) + ["save", "end"]
     done = subprocess.run(["ar", "-M"], input="\n".join(script) + "\n", capture_output=True,
                           text=True, check=False)
     if done.returncode != 0 or not os.path.exists(archive):

@@ -4,7 +4,7 @@
 //                            sum is exact, whatever kernel adds it.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -21,7 +21,8 @@ constexpr std::int64_t batch = 3, m = 40, n = 150, k = 400;
 struct scaled_batch {
   gemm_problem problem;
   std::vector<std::uint8_t> a, b;
-  std::vector<float> scale_a, scale_b, d;
+  std::vector<float> scale_a, scale_b;
+  std::vector<std::uint16_t> d;
 
   scaled_batch(scaling of_a, scaling of_b, bool one_scale_b, std::mt19937_64& random)
       : problem{m,
@@ -29,13 +30,15 @@ struct scaled_batch {
                 k,
                 {elem::e4m3, order::row_major, k, m * k},
                 {elem::e4m3, order::col_major, k, k * n},
-                {elem::f32, order::row_major, n, m * n},
+                {elem::bf16, order::row_major, n, m * n},
                 std::nullopt,
                 1.0F,
                 0.0F} {
     problem.batch = batch;
-    problem.scale_a = make_scale({false, m, k, batch}, of_a);
-    problem.scale_b = make_scale({true, n, k, one_scale_b ? 1 : batch}, of_b);
+    problem.scale_a = make_scale({false, m, k}, of_a);
+    problem.scale_b = make_scale({true, n, k}, of_b);
+    problem.scale_a->batch_stride = scale_extent(*problem.scale_a, m, k) + 4;
+    if (!one_scale_b) problem.scale_b->batch_stride = scale_extent(*problem.scale_b, n, k);
     a.resize(batch * m * k), b.resize(batch * k * n), d.resize(batch * m * n);
     for (auto* values : {&a, &b})
       for (std::uint8_t& x : *values)
@@ -56,7 +59,7 @@ struct scaled_batch {
     if (i >= 0) p.batch = 1;
     return p;
   }
-  gemm_operands operands_of_matrix(std::int64_t i, std::vector<float>& result) {
+  gemm_operands operands_of_matrix(std::int64_t i, std::vector<std::uint16_t>& result) {
     std::int64_t const at = i < 0 ? 0 : i;
     gemm_operands o;
     o.a = a.data() + at * m * k, o.b = b.data() + at * k * n;
@@ -81,14 +84,13 @@ TEST(ScaledBatch, HasTheBitsOfItsMatricesOneByOne) {
         scaled_batch x(of_a, of_b, one_scale_b, random);
         EXPECT_GT(x.problem.scale_a->batch_stride, 0);
         EXPECT_EQ(x.problem.scale_b->batch_stride == 0, one_scale_b);
-        std::vector<float> single(x.d.size(), -1);
+        std::vector<std::uint16_t> single(x.d.size(), 0xFFFF);
         for (std::int64_t i = -1; i < batch; ++i) {
           gemm_operands o = x.operands_of_matrix(i, i < 0 ? x.d : single);
           emulate(plan_gemm(x.problem_of(i), o, dev), o, options);
         }
         EXPECT_EQ(x.d, single);
-        EXPECT_NE(std::vector<float>(x.d.begin(), x.d.begin() + m * n),
-                  std::vector<float>(x.d.begin() + m * n, x.d.begin() + 2 * m * n));
+        EXPECT_FALSE(std::equal(x.d.begin(), x.d.begin() + m * n, x.d.begin() + m * n));
       }
 }
 
