@@ -135,12 +135,12 @@ ffi::Error multiply(DLDevice device, void* stream, ffi::RemainingArgs operands,
 struct call {
   DLDevice device;
   void* stream;
-  ffi::Error operator()(ffi::RemainingArgs operands, ffi::RemainingRets results,
-                        std::int64_t given, std::int64_t promote, bool a_transposed,
-                        bool b_transposed, bool has_beta, bool invariant, float alpha, float beta,
-                        std::string_view scale_a_as, std::string_view scale_b_as,
-                        std::string_view format, std::string_view activation,
-                        std::string_view gate, std::string_view card) const {
+  ffi::Error operator()(ffi::RemainingArgs operands, ffi::RemainingRets results, std::int64_t given,
+                        std::int64_t promote, bool a_transposed, bool b_transposed, bool has_beta,
+                        bool invariant, float alpha, float beta, std::string_view scale_a_as,
+                        std::string_view scale_b_as, std::string_view format,
+                        std::string_view activation, std::string_view gate,
+                        std::string_view card) const {
     return multiply(device, stream, operands, results,
                     {given, promote, a_transposed, b_transposed, has_beta, invariant, alpha, beta},
                     word(scale_a_as), word(scale_b_as), word(format), word(activation), word(gate),
@@ -185,17 +185,13 @@ extern "C" {
 
 XLA_FFI_Error* tw_jax_gemm(XLA_FFI_CallFrame* frame) {
   static auto const* const handler =
-      with_attributes(ffi::Ffi::Bind())
-          .To([](auto... all) { return on_host(all...); })
-          .release();
+      with_attributes(ffi::Ffi::Bind()).To([](auto... all) { return on_host(all...); }).release();
   return handler->Call(frame);
 }
 
 XLA_FFI_Error* tw_jax_gemm_cuda(XLA_FFI_CallFrame* frame) {
   static auto const* const handler =
-      with_attributes(ffi::Ffi::Bind()
-                          .Ctx<ffi::PlatformStream<void*>>()
-                          .Ctx<ffi::DeviceOrdinal>())
+      with_attributes(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<void*>>().Ctx<ffi::DeviceOrdinal>())
           .To([](auto... all) { return on_gpu(all...); })
           .release();
   return handler->Call(frame);

@@ -39,7 +39,7 @@ void check(tw_status status) {
 // Set when the interpreter ends. From then on a thread other than the main one must not take the
 // GIL: Python would end the thread within this library, whose frames cannot be unwound.
 std::atomic<bool> at_exit{false};
-std::atomic<int> taking{0};  // threads that wait for the GIL, or are about to
+std::atomic<int> taking{0};     // threads that wait for the GIL, or are about to
 unsigned long main_thread = 0;  // by PyThread_get_thread_ident()
 
 bool in_main_thread() { return PyThread_get_thread_ident() == main_thread; }
@@ -141,9 +141,16 @@ struct gemm_call {
   tw_gemm_args args{};
 
   gemm_call(nb::tuple const& t, nb::tuple const& w, nb::tuple const& n)
-      : a(t[0], "a"), b(t[1], "b"), c(t[2], "c"), d(t[3], "out", true), aux(t[4], "aux", true),
-        bias(t[5], "bias"), scale_a(t[6], "scale_a"), scale_b(t[7], "scale_b"),
-        scale_d(t[8], "scale_out", true), second_a(t[9], "level of a"),
+      : a(t[0], "a"),
+        b(t[1], "b"),
+        c(t[2], "c"),
+        d(t[3], "out", true),
+        aux(t[4], "aux", true),
+        bias(t[5], "bias"),
+        scale_a(t[6], "scale_a"),
+        scale_b(t[7], "scale_b"),
+        scale_d(t[8], "scale_out", true),
+        second_a(t[9], "level of a"),
         second_b(t[10], "level of b") {
     args.size = sizeof args;
     args.a = a.get(), args.b = b.get(), args.c = c.get(), args.d = d.get(), args.aux = aux.get();
@@ -170,8 +177,7 @@ void gemm(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& num
   check(without_gil([&] { return tw_gemm(&call.args); }));
 }
 
-nb::tuple result_shape(nb::tuple const& tensors, nb::tuple const& words,
-                       nb::tuple const& numbers) {
+nb::tuple result_shape(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) {
   gemm_call const call(tensors, words, numbers);
   tw_result r{};
   r.size = sizeof r;
@@ -211,7 +217,9 @@ struct quantize_call {
   tw_quantize_args args{};
 
   quantize_call(nb::tuple const& t, nb::tuple const& w, nb::tuple const& n)
-      : x(t[0], "x"), d(t[1], "out", true), scale_d(t[2], "scale", true),
+      : x(t[0], "x"),
+        d(t[1], "out", true),
+        scale_d(t[2], "scale", true),
         second_d(t[3], "level", true) {
     args.size = sizeof args;
     args.x = x.get(), args.d = d.get(), args.scale_d = scale_d.get();
@@ -277,7 +285,8 @@ NB_MODULE(_tw, m) {
            [](spec* self, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
               std::tuple<int, int, int> type, int device, int index) {
              auto const [code, bits, lanes] = type;
-             new (self) spec{std::move(shape), std::move(strides),
+             new (self) spec{std::move(shape),
+                             std::move(strides),
                              {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits),
                               static_cast<std::uint16_t>(lanes)},
                              {static_cast<DLDeviceType>(device), index}};

@@ -96,8 +96,7 @@ class tensor {
   void take(Array const& a, std::optional<DLDataType> named) {
     auto const d = a.dtype();
     fill(const_cast<void*>(static_cast<void const*>(a.data())), static_cast<int>(a.ndim()),
-         a.shape_ptr(), a.stride_ptr(),
-         named ? *named : DLDataType{d.code, d.bits, d.lanes},
+         a.shape_ptr(), a.stride_ptr(), named ? *named : DLDataType{d.code, d.bits, d.lanes},
          {static_cast<DLDeviceType>(a.device_type()), a.device_id()});
     if constexpr (std::is_same_v<Array, nb::ndarray<>>)
       array_ = a;
