@@ -131,9 +131,7 @@ class gemm_data {
   std::optional<operand> const& scale_a() const { return scale_a_; }
   std::optional<operand> const& scale_b() const { return scale_b_; }
   matrix_view const& d() const { return d_; }
-  std::byte* d_data() { return d_buffer_.data(); }
   matrix_view const& aux() const { return aux_; }
-  std::byte* aux_data() { return aux_buffer_.data(); }
 
  private:
   operand a_, b_;

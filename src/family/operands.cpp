@@ -13,21 +13,21 @@ namespace tw {
 
 namespace {
 
-/// "A", "the bias (gemm_operands::bias)".
-std::string text_of(operand_row const& r, operand_desc const& x) {
-  bool const is_matrix = x.is <= role::d;
-  return is_matrix ? r.text : fmt::format("{} (gemm_operands::{})", r.text, r.field);
+/// "address of A", "address of the bias (gemm_operands::bias)".
+std::string address_text(operand_row const& r) {
+  if (r.is <= role::d) return fmt::format("address of {}", r.text);
+  return fmt::format("address of {} (gemm_operands::{})", r.text, r.field);
 }
 
+/// Makes no text unless it refuses: each launch checks its operands, and allocates nothing.
 void check_pointer(operand_desc const& x, void const* at) {
-  std::string const what = fmt::format("address of {}", text_of(row_of(x.is), x));
   if (at == nullptr)
-    throw rejected({"TW0408", what, "nullptr",
+    throw rejected({"TW0408", address_text(row_of(x.is)), "nullptr",
                     "the address of the matrix on the device that runs the GEMM", ""});
   auto const value = reinterpret_cast<std::uintptr_t>(at);
   auto const align = static_cast<std::uintptr_t>(std::max(1, size_bytes(x.type)));
   if (value % align != 0)
-    throw rejected({"TW0409", what, fmt::format("{:#x}", value),
+    throw rejected({"TW0409", address_text(row_of(x.is)), fmt::format("{:#x}", value),
                     fmt::format("a multiple of {}, the size of an element", align), ""});
 }
 
