@@ -8,6 +8,7 @@
 #include "family/overlap.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw::test {
 namespace {
@@ -225,6 +226,53 @@ TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
     EXPECT_EQ(r.why().code, "TW0410");
     EXPECT_EQ(r.why().need.find("0 bytes at"), std::string::npos) << r.what();
     EXPECT_EQ(r.why().need.find("first"), std::string::npos) << r.what();
+  }
+}
+
+/// Each role by name, not from operands_of(): a problem that has them all loses none.
+TEST(Operands, EachIsNeededAndLiesApartFromTheResults) {
+  constexpr std::int64_t m = 64, n = 96, k = 256;
+  gemm_problem p = tn(m, n, k);
+  p.a.type = p.b.type = elem::e4m3;
+  p.c = p.d;
+  p.beta = 1;
+  p.aux = p.d;
+  p.epilogue.bias = along::cols;
+  p.epilogue.row_scale = p.epilogue.col_scale = true;
+  p.scale_a = {.block_outer = 1, .block_k = 128, .stride_outer = 2, .stride_k = 1};
+  p.scale_b = {.block_outer = 128, .block_k = 128, .stride_outer = 2, .stride_k = 1};
+  p.scale_a->second_level = p.scale_b->second_level = true;
+  p.scale_d = output_scales{{.block_outer = 1, .stride_outer = 1}};
+  std::vector<std::byte> memory(std::size_t{14} << 20);
+  auto const place = [&](int i) {
+    auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256;
+    return reinterpret_cast<void*>(begin + (static_cast<std::uintptr_t>(i) << 20));
+  };
+  gemm_operands all;
+  for (int i = 0; i < role_count; ++i) set_address(all, static_cast<role>(i), place(i));
+  EXPECT_EQ(refusal(p, all), "");
+  EXPECT_NO_THROW(check_apart(p, all));
+  auto const apart = [&](gemm_operands const& o) -> std::string {
+    try {
+      check_apart(p, o);
+    } catch (rejected const& r) {
+      return r.why().code;
+    }
+    return "";
+  };
+  for (int i = 0; i < role_count; ++i) {
+    auto const r = static_cast<role>(i);
+    gemm_operands o = all;
+    set_address(o, r, nullptr);
+    EXPECT_EQ(refusal(p, o), "TW0408") << row_of(r).word;
+    for (role const result : {role::d, role::aux, role::scale_d}) {
+      if (r == result) continue;
+      bool const both = r == role::d || r == role::aux || r == role::scale_d;
+      o = all;
+      set_address(o, r, static_cast<std::byte*>(const_cast<void*>(address(all, result))) + 4);
+      EXPECT_EQ(apart(o), both ? "TW0428" : "TW0446")
+          << row_of(r).word << " in " << row_of(result).word;
+    }
   }
 }
 
