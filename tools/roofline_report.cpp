@@ -41,7 +41,7 @@ std::string tflops_text(double x) {
   return x < 0.1 ? fmt::format("{:.2g}", x) : fmt::format("{:.1f}", x);
 }
 
-/// "137.4 GFLOP", "2 FLOP".
+/// A number of operations with its unit: "137.4 GFLOP", "2 FLOP".
 std::string flop_text(double flop) {
   char const* const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP"};
   int unit = 0;

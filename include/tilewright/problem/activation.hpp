@@ -228,7 +228,7 @@ constexpr bool is_gate_only(activation id, type_list<A...>) {
   return (... || (A::id == id && A::gate_only));
 }
 }  // namespace detail
-/// Do only gates have this activation?
+/// True if the activation is computed with a gate alone.
 constexpr bool is_gate_only(activation id) { return detail::is_gate_only(id, activation_list{}); }
 
 namespace detail {
