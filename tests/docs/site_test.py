@@ -1,42 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-# site_test.py  The HTML site has a page for each page of the tutorial, with its pictures. Skipped
+# site_test.py  The HTML site: no dead link or anchor, nothing loaded from a network, each page is
+#               reached from the first one, codes and decisions are found by its search. Skipped
 #               where mkdocs-material is not installed (./dev site installs it for itself).
 import glob
+import html.parser
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 SOURCE = os.environ["TW_SOURCE_DIR"]
+MKDOCS = os.path.join(SOURCE, "build-site/venv/bin/mkdocs")
+LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
 
 
-def mkdocs():
-    own = os.path.join(SOURCE, "build-site/venv/bin/mkdocs")
-    return own if os.access(own, os.X_OK) else None
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loaded, self.anchors = [], [], set()
+        with open(path, encoding="utf-8") as file:
+            self.feed(file.read())
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.anchors.update(x for x in (values.get("id"), values.get("name")) if x)
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        if tag in LOADED and values.get(LOADED[tag]) and values.get("rel") != "canonical":
+            self.loaded.append(values[LOADED[tag]])
+
+
+def complaints_of(site):
+    """Dead links, resources of a network, and pages that no link leads to."""
+    pages = {path: Page(path) for path in glob.glob(site + "/**/*.html", recursive=True)}
+    reached, ahead = set(), [os.path.join(site, "index.html")]
+    if ahead[0] not in pages:
+        yield "no index.html"
+        return
+
+    def place(page, link):
+        path = urllib.parse.unquote(link.partition("#")[0].partition("?")[0])
+        there = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        return os.path.join(there, "index.html") if os.path.isdir(there) else there
+
+    for page, content in pages.items():
+        name = os.path.relpath(page, site)
+        for link in content.links + content.loaded:
+            if re.match(r"[a-z]+:", link):
+                if link in content.loaded and not link.startswith("data:"):
+                    yield f"{name} loads {link}"
+                continue
+            there, anchor = place(page, link), urllib.parse.unquote(link.partition("#")[2])
+            if not os.path.exists(there):
+                yield f"{name}: dead link {link}"
+            elif anchor and there in pages and anchor not in pages[there].anchors | {"__search"}:
+                yield f"{name}: no anchor {link}"
+    while ahead:
+        page = ahead.pop()
+        if page in reached or page not in pages:
+            continue
+        reached.add(page)
+        ahead += [place(page, link) for link in pages[page].links
+                  if not re.match(r"[a-z]+:", link)]
+    for page in sorted(set(pages) - reached):
+        yield f"no link leads to {os.path.relpath(page, site)}"
+
+
+def missing_from_search(site):
+    with open(os.path.join(site, "search/search_index.json"), encoding="utf-8") as file:
+        found = {entry["location"].partition("#")[0] for entry in json.load(file)["docs"]}
+    for page in (glob.glob(SOURCE + "/docs/**/*.md", recursive=True)):
+        name = os.path.relpath(page, SOURCE)[:-3] + ".html"
+        if name.replace("README.html", "index.html") not in found:
+            yield f"the search does not find {name}"
 
 
 def main():
-    if mkdocs() is None:
+    if not os.access(MKDOCS, os.X_OK):
         print("mkdocs-material is not installed: ./dev site")
         return 77
-    complaints = []
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([mkdocs(), "build", "--quiet", "-f", os.path.join(SOURCE, "mkdocs.yml"),
-                        "-d", folder], check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
-        for page in glob.glob(os.path.join(SOURCE, "docs/tutorial/*.md")):
-            name = os.path.basename(page).replace("README.md", "index.md")[:-3] + ".html"
-            path = os.path.join(folder, "tutorial", name)
-            if not os.path.exists(path):
-                complaints.append(f"no page {name}")
-                continue
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            for picture in re.findall(r'<img[^>]*src="([^":]+\.svg)"', text):
-                if not os.path.exists(os.path.join(folder, "tutorial", picture)):
-                    complaints.append(f"{name}: no picture {picture}")
-    print("\n".join(complaints))
-    return 1 if complaints else 0
+        built = subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "gen/site.py"), folder,
+                                "--mkdocs", MKDOCS], capture_output=True, text=True, check=False)
+        if built.returncode != 0:
+            print(built.stdout + built.stderr)
+            return 1
+        site = os.path.join(folder, "html")
+        complaints = [*complaints_of(site), *missing_from_search(site)]
+        count = len(glob.glob(site + "/**/*.html", recursive=True))
+    print("\n".join(complaints) or f"{count} pages")
+    return 1 if complaints or count < 400 else 0
 
 
 if __name__ == "__main__":
