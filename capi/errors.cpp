@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/field_words.hpp"
+#include "tools/report/field_words.hpp"
 
 namespace tw::capi {
 namespace {

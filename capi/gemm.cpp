@@ -14,8 +14,8 @@
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
-#include "tools/json_output.hpp"
-#include "tools/plan_answer.hpp"
+#include "tools/report/json_output.hpp"
+#include "tools/report/plan_answer.hpp"
 
 struct tw_plan {
   tw::gemm_plan plan;

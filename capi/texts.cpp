@@ -10,12 +10,12 @@
 #include "capi/errors.hpp"
 #include "tilewright/atom/call.hpp"
 #include "tilewright/base/version.hpp"
-#include "tools/devices_json.hpp"
-#include "tools/error_pages.hpp"
-#include "tools/json_output.hpp"
-#include "tools/layout_json.hpp"
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/request.hpp"
+#include "tools/report/devices_json.hpp"
+#include "tools/report/error_pages.hpp"
+#include "tools/report/json_output.hpp"
+#include "tools/report/layout_json.hpp"
 
 namespace tw::capi {
 namespace {

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tilewright_reports: answers as text, JSON and pictures, and the pages of docs/errors, for the
-# command (tools.cmake) and the C library (c_library.cmake). Files of tools/ that begin with these
-# words.
-set(tw_of_reports picture/ atom_json devices_json error_page_of field_words json_output layout_json
-    plan_answer plan_report plan_table result_scale_text wrapped_text)
-list(JOIN tw_of_reports "|" tw_of_reports)
-file(GLOB_RECURSE tw_report_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp)
-list(FILTER tw_report_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/tools/(${tw_of_reports})")
+# command (tools.cmake) and the C library (c_library.cmake).
+file(GLOB tw_report_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/report/*.cpp
+                                              ${PROJECT_SOURCE_DIR}/tools/picture/*.cpp)
 
 file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)
 set(tw_embedded_pages ${PROJECT_BINARY_DIR}/generated/error_pages.cpp)

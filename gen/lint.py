@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import rooms  # gen/rooms.py
 import sentences  # gen/sentences.py
 import words  # gen/words.py
 
@@ -107,7 +108,7 @@ def check_folders(f):
                 yield number, f"{own} reaches a backend directly; include arch/select.hpp"
         if own is None:
             continue
-        if parts[0] in ("tools", "bench", "tests"):
+        if parts[0] in ("tools", "ladder", "bench", "tests"):
             yield number, f"the library includes {parts[0]}/"
         if parts[0] == "tilewright" and len(parts) > 2:
             other = parts[1]
@@ -198,15 +199,14 @@ def check_words(f):
 
 FILE_RULES = {"folders": check_folders, "title": check_title, "preprocessor": check_preprocessor,
               "kernels": check_kernels, "size": check_size, "words": check_words,
-              "terms": words.check_terms}
+              "terms": words.check_terms, "rooms": rooms.check_rooms}
 
 
 def check_codes(files):
     """Each code of the sources has a page and a test; each page belongs to a code."""
     used, tested, pages = {}, set(), {}
     for f in files:
-        if f.is_cpp and f.path.startswith(("include/", "src/", "tools/", "bench/",
-                                                  "capi/")):
+        if f.is_cpp and f.path.startswith(("include/", "src/", "tools/", "ladder/", "capi/")):
             for number, line in f.code_lines():
                 for code in CODES.findall(line):
                     used.setdefault(code, (f.path, number))
@@ -309,7 +309,7 @@ def check_comment_paths(files):
 
 TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets,
               "links": check_links, "paths": check_comment_paths,
-              "sentences": sentences.check_sentences}
+              "sentences": sentences.check_sentences, "files": rooms.check_folders}
 
 
 def list_files(root):

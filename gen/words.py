@@ -13,7 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # The layout algebra and error bounds have products of another kind; `pitch` is the name of a
 # member there and of TMA's parameters.
 LAYOUT_ALGEBRA = re.compile(
-    r"(include/tilewright|src|tests)/(layout|law|fuzz|conform|tensor)/|tools/(layout|picture)|"
+    r"(include/tilewright|src|tests)/(layout|law|fuzz|conform|tensor)/|"
+    r"tools/(command/layout|report/layout|picture)|"
     r"(include/tilewright|src)/problem/\w*(bound|outcomes)|tests/problem/|"
     r"docs/(layouts|laws|pictures)\.md|docs/errors/TW01|tests/tools/data/")
 CPP_PROSE = re.compile(

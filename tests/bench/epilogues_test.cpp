@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // epilogues_test.cpp  Meaning of the names of epilogues, and refusals.
-#include "bench/epilogues.hpp"
+#include "tools/request/epilogues.hpp"
 
 #include <gtest/gtest.h>
 

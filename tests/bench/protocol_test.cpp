@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol_test.cpp  Statistics, the order of measurements, and power from a stepping counter.
-#include "bench/protocol.hpp"
+#include "tools/measure/protocol.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "bench/power.hpp"
-#include "bench/watchdog.hpp"
+#include "tools/measure/power.hpp"
+#include "tools/measure/watchdog.hpp"
 
 namespace tw::bench {
 namespace {

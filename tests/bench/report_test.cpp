@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "bench/gemm_csv.hpp"
-#include "bench/gemm_json.hpp"
-#include "bench/gemm_table.hpp"
-#include "bench/shapes.hpp"
+#include "tools/command/bench/gemm_csv.hpp"
+#include "tools/command/bench/gemm_json.hpp"
+#include "tools/command/bench/gemm_table.hpp"
+#include "tools/measure/shapes.hpp"
 
 namespace tw::bench {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // shapes_test.cpp  Shape files: what is read, what is refused with which code, what is unsupported.
-#include "bench/shapes.hpp"
+#include "tools/measure/shapes.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/support.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tools/measure/support.hpp"
 
 namespace tw::bench {
 namespace {

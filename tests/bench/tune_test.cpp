@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tune_test.cpp  Tuning without a GPU: which plan is kept, what is measured again, and the command.
-#include "bench/tune.hpp"
+#include "tools/command/tune/tune.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,10 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bench/sizes.hpp"
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
-#include "tools/problem_request.hpp"
+#include "tools/request/problem_request.hpp"
+#include "tools/request/sizes.hpp"
 
 namespace tw::bench {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "tilewright/atom/call.hpp"
 #include "tilewright/base/check.hpp"
-#include "tools/crc32.hpp"
+#include "tools/io/crc32.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "tilewright/atom/tmem_layout.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/layout/layout.hpp"
-#include "tools/crc32.hpp"
+#include "tools/io/crc32.hpp"
 
 namespace {
 

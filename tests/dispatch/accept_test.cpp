@@ -168,7 +168,8 @@ TEST(Accept, ResultsOfABatchMayLieSideBySide) {
   EXPECT_FALSE(accept(p));
 }
 
-/// They name members of the API; the command says its options instead (tools/field_words.hpp).
+/// They name members of the API; the command says its options instead
+/// (tools/report/field_words.hpp).
 TEST(Accept, RefusalsSayWhatToDo) {
   gemm_problem p = tn(64, 32, 16);
   p.epilogue.gate = gating::split;

@@ -14,7 +14,7 @@ MAX_LINES, MAX_MEDIAN_DIFF = 150, 60
 
 
 def rungs():
-    return sorted(glob.glob(os.path.join(SOURCE, "examples/ladder/[01][0-9]_*.hpp")))
+    return sorted(glob.glob(os.path.join(SOURCE, "ladder/[01][0-9]_*.hpp")))
 
 
 def sizes():

@@ -238,7 +238,7 @@ TEST_P(Global, AShuffleWaitsForAllLanes) {
   expect(report<lane_elsewhere, 1>(), "E0075", "the other lanes of its warp at shuffle_xor");
 }
 
-// The codes of kernels in tools/mutants: E0043, E0044, E0045, E0046 (tests/mutant).
+// The codes of kernels in tools/check/mutants: E0043, E0044, E0045, E0046 (tests/mutant).
 
 INSTANTIATE_TEST_SUITE_P(All, Global,
                          testing::Values(emu::async_policy::eager, emu::async_policy::lazy,

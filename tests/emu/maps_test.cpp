@@ -10,7 +10,7 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/arch/tensor_map.hpp"
-#include "tools/mutants/map_kernels.hpp"
+#include "tools/check/mutants/map_kernels.hpp"
 
 namespace tw::test {
 namespace {

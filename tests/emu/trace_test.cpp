@@ -8,7 +8,7 @@
 #include "emu/trace/costs.hpp"
 #include "tests/arch/kernels/sync.hpp"
 #include "tilewright/arch/emu/trace.hpp"
-#include "tools/mutants/reference_gemm.hpp"
+#include "tools/check/mutants/reference_gemm.hpp"
 
 namespace tw::test {
 namespace {

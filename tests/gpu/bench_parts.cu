@@ -4,15 +4,15 @@
 #include <cstdio>
 #include <vector>
 
-#include "bench/gpu/buffer.hpp"
-#include "bench/gpu/data.hpp"
-#include "bench/gpu/graph_contender.hpp"
-#include "bench/gpu/stopwatch.hpp"
-#include "bench/gpu/verify.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tools/measure/gpu/buffer.hpp"
+#include "tools/measure/gpu/data.hpp"
+#include "tools/measure/gpu/graph_contender.hpp"
+#include "tools/measure/gpu/stopwatch.hpp"
+#include "tools/measure/gpu/verify.hpp"
 
 namespace tw::bench {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tools/device_memory.hpp"
+#include "tools/operand/device_memory.hpp"
 
 namespace {
 

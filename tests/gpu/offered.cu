@@ -7,7 +7,7 @@
 
 #include "tests/gpu/device_copy.hpp"
 #include "tests/tools/offered_cases.hpp"
-#include "tools/check.hpp"
+#include "tools/check/check.hpp"
 
 namespace {
 

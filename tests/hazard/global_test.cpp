@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// global_test.cpp  Hazards of global memory and of cp.async, in the kernels of tools/mutants: what
-//                  the diagnosis names, and that the correct kernel has none.
+// global_test.cpp  Hazards of global memory and of cp.async, in the kernels of
+//                  tools/check/mutants: what the diagnosis names, and that the correct kernel has
+//                  none.
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/hazard/hazard_kernels.hpp"
-#include "tools/mutants/mutants.hpp"
+#include "tools/check/mutants/mutants.hpp"
 
 namespace tw::test {
 namespace {
@@ -17,7 +18,7 @@ using json = nlohmann::json;
 /// The source line that a diagnosis names.
 std::string line_at(json const& d, char const* file, char const* line) {
   std::filesystem::path const path(d.value(file, ""));
-  std::ifstream source(TW_SOURCE_DIR "/tools/mutants/" + path.filename().string());
+  std::ifstream source(TW_SOURCE_DIR "/tools/check/mutants/" + path.filename().string());
   std::string text;
   for (int i = 0; i < d.value(line, 0); ++i) std::getline(source, text);
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvfp4_example_test.cpp  examples/blackwell/nvfp4_gemm.hpp: bit for bit the float64 sums of exact
+// nvfp4_example_test.cpp  ladder/blackwell/nvfp4_gemm.hpp: bit for bit the float64 sums of exact
 //                         data, and no report.
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "examples/blackwell/nvfp4_gemm.hpp"
+#include "ladder/blackwell/nvfp4_gemm.hpp"
 #include "tests/hazard/block_scaled_data.hpp"
 #include "tests/hazard/hazard_kernels.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/hazard/tensor_kernels.hpp"
-#include "tools/mutants/tensor_form_kernels.hpp"
+#include "tools/check/mutants/tensor_form_kernels.hpp"
 
 namespace tw::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_scaled.cu  The block-scaled kernels that block_scaled_assembly_test.py assembles.
-#include "examples/blackwell/nvfp4_gemm.hpp"
+#include "ladder/blackwell/nvfp4_gemm.hpp"
 #include "tilewright/kernel/sm100/block_scaled.hpp"
 
 using mxfp8 = tw::block_scaled_sm100<tw::block_scaled_config{

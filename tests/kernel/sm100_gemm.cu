@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sm100_gemm.cu  The Blackwell kernels that sm100_assembly_test.py assembles.
-#include "examples/blackwell/cta_pair.hpp"
-#include "examples/blackwell/fp8.hpp"
-#include "examples/blackwell/one_cta.hpp"
+#include "ladder/blackwell/cta_pair.hpp"
+#include "ladder/blackwell/fp8.hpp"
+#include "ladder/blackwell/one_cta.hpp"
 #include "tilewright/kernel/sm100/gemm.hpp"
 
 template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{

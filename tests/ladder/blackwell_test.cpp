@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "examples/blackwell/cta_pair.hpp"
-#include "examples/blackwell/fp8.hpp"
-#include "examples/blackwell/one_cta.hpp"
+#include "ladder/blackwell/cta_pair.hpp"
+#include "ladder/blackwell/fp8.hpp"
+#include "ladder/blackwell/one_cta.hpp"
 
 namespace ladder {
 namespace {

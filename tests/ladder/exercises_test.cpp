@@ -2,7 +2,7 @@
 // exercises_test.cpp  The check of each exercise passes with its solution, and fails without.
 #include <gtest/gtest.h>
 
-#include "examples/ladder/exercises/checks.hpp"
+#include "ladder/exercises/checks.hpp"
 #include "tests/ladder/solutions.hpp"
 
 namespace ladder {

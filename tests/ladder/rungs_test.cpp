@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "tools/ladder/run.hpp"
-#include "tools/mutants/mutants.hpp"
+#include "tools/check/mutants/mutants.hpp"
+#include "tools/command/ladder/run.hpp"
 
 namespace ladder {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// solutions.hpp  The exercises of examples/ladder/exercises, solved.
+// solutions.hpp  The exercises of ladder/exercises, solved.
 #pragma once
 
-#include "examples/ladder/exercises/exercises.hpp"
+#include "ladder/exercises/exercises.hpp"
 
 namespace ladder {
 

@@ -6,7 +6,7 @@
 
 #include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
-#include "tools/layout_json.hpp"
+#include "tools/report/layout_json.hpp"
 
 namespace {
 

@@ -38,6 +38,7 @@ GOOD = {
         SPDX + '// shape_test.cpp  A test.\nvoid f() { expect({"E0199", "x"}, g); }\n',
     "tests/layout/shape_test.cpp": SPDX + "// shape_test.cpp  A test.\n// TW0199\nint  x = 1;\n",
     "README.md": "```cpp\nint x = 1;\n```\n",
+    **{f"tools/trace/{i}.json": "{}\n" for i in range(40)},
 }
 
 # rule: (file, text) that this rule must refuse when it is put into the good tree
@@ -50,9 +51,9 @@ BAD = {
          header("bad.hpp", '#include "tilewright/arch/cuda/all.hpp"\n')),
         ("include/tilewright/arch/emu/bad.hpp",
          header("bad.hpp", '#include "tilewright/arch/cuda/all.hpp"\n')),
-        ("tools/bad.cpp", SPDX + "// bad.cpp  A title.\n"
-                                 '#include "tilewright/arch/cuda/all.hpp"\n'
-                                 '#include "tilewright/arch/emu/all.hpp"\n'),
+        ("tools/io/bad.cpp", SPDX + "// bad.cpp  A title.\n"
+                                    '#include "tilewright/arch/cuda/all.hpp"\n'
+                                    '#include "tilewright/arch/emu/all.hpp"\n'),
         ("src/layout/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/machine.hpp"\n'),
         ("src/dispatch/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "tools/io.hpp"\n'),
     ],
@@ -106,6 +107,17 @@ BAD = {
         ("src/base/bad.cpp", SPDX + "// bad.cpp  Stores w" "hat a kernel computes.\n"),
         ("src/base/bad.cpp", SPDX + "// bad.cpp  A title.\n// Of " "a tile it has the rows.\n"),
     ],
+    "rooms": [
+        ("tools/io/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "tools/command/verbs.hpp"\n'),
+        ("tools/command/plan/bad.cpp",
+         SPDX + '// bad.cpp  A title.\n#include "tools/command/gemm/gemm_run.hpp"\n'),
+        ("tools/command/bad.cpp",
+         SPDX + '// bad.cpp  A title.\n#include "tools/command/gemm/gemm_run.hpp"\n'),
+        ("tools/command/plan/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "bench/lab.hpp"\n'),
+        ("ladder/bad.hpp", header("bad.hpp", '#include "tools/io/npy.hpp"\n')),
+        ("tools/bad.cpp", SPDX + "// bad.cpp  A title.\n"),
+    ],
+    "files": [("tools/trace/41.json", "{}\n")],
     "terms": [
         ("docs/map.md", "Runs on the c" "ard.\n"),
         ("docs/map.md", "The pit" "ch of A.\n"),

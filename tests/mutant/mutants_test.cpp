@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/effort.hpp"
-#include "tools/mutants/mutants.hpp"
+#include "tools/check/mutants/mutants.hpp"
 
 namespace tw::mutants {
 namespace {

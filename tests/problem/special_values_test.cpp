@@ -11,7 +11,7 @@
 #include "tests/problem/activation_formulas.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/reference.hpp"
-#include "tools/check.hpp"
+#include "tools/check/check.hpp"
 
 namespace tw {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "tilewright/base/check.hpp"
-#include "tools/error_pages.hpp"
-#include "tools/hazards/checklist.hpp"
-#include "tools/hazards/request.hpp"
-#include "tools/hazards/results.hpp"
+#include "tools/check/hazards/checklist.hpp"
+#include "tools/check/hazards/request.hpp"
+#include "tools/check/hazards/results.hpp"
+#include "tools/report/error_pages.hpp"
 
 namespace tw::hazards {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/tools/command.hpp"
 #include "tilewright/family/kernel_set.hpp"
-#include "tools/mutants/mutants.hpp"
+#include "tools/check/mutants/mutants.hpp"
 
 namespace {
 

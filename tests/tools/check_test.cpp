@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_test.cpp  The error bound holds for every way to sum in float32, and a wrong D is found.
-#include "tools/check.hpp"
+#include "tools/check/check.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_operands_test.cpp  A GEMM on copies of its operands has the bits of the GEMM on the
 //                           operands. The copies are in host memory, with lines padded as on a GPU.
-#include "tools/device_operands.hpp"
+#include "tools/operand/device_operands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
-#include "tools/random_elements.hpp"
+#include "tools/operand/random_elements.hpp"
 
 namespace tw {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tests/tools/command.hpp"
 #include "tilewright/atom/tmem_layout.hpp"
-#include "tools/kernel_explanation.hpp"
-#include "tools/picture/tmem_names.hpp"
+#include "tools/command/explain/kernel_explanation.hpp"
+#include "tools/report/tmem_names.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // field_words_test.cpp  The library's refusals name its fields, the command's its options.
-#include "tools/field_words.hpp"
+#include "tools/report/field_words.hpp"
 
 #include <fstream>
 #include <regex>

@@ -9,7 +9,7 @@
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/npy.hpp"
 #include "tools/io/safetensors.hpp"
-#include "tools/operand.hpp"
+#include "tools/operand/operand.hpp"
 
 namespace {
 

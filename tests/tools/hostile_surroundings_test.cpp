@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "tests/tools/command.hpp"
-#include "tools/guarded.hpp"
+#include "tools/check/reference_blas.hpp"
+#include "tools/command/guarded.hpp"
 #include "tools/io/npy.hpp"
 #include "tools/io/printable.hpp"
+#include "tools/io/progress_bar.hpp"
 #include "tools/io/safetensors.hpp"
-#include "tools/progress_bar.hpp"
-#include "tools/reference_blas.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool address_sanitizer = true;

@@ -6,8 +6,8 @@
 #include "tests/tools/command.hpp"
 #include "tilewright/device/occupancy.hpp"
 #include "tilewright/family/family.hpp"
-#include "tools/io/cubin.hpp"
-#include "tools/kernel_registers.hpp"
+#include "tools/command/occupancy/cubin.hpp"
+#include "tools/command/occupancy/kernel_registers.hpp"
 
 namespace {
 

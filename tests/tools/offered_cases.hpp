@@ -16,7 +16,7 @@
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
-#include "tools/random_elements.hpp"
+#include "tools/operand/random_elements.hpp"
 
 namespace tw_test {
 

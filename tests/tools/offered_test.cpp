@@ -13,7 +13,7 @@
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/tools/offered_cases.hpp"
 #include "tests/tools/support.hpp"
-#include "tools/check.hpp"
+#include "tools/check/check.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // operand_test.cpp  A matrix of a file in another type: each element is widened exactly and rounded
 //                   once.
-#include "tools/operand.hpp"
+#include "tools/operand/operand.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_command_test.cpp  tilewright plan: text and JSON agree, terms add up, ceilings are measured.
 #include "tests/tools/command.hpp"
-#include "tools/ceilings.hpp"
-#include "tools/plan_report.hpp"
+#include "tools/report/ceilings.hpp"
+#include "tools/report/plan_report.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "tests/tools/command.hpp"
-#include "tools/profile/metrics.hpp"
-#include "tools/profile/ncu_csv.hpp"
-#include "tools/profile/run_ncu.hpp"
+#include "tools/command/profile/metrics.hpp"
+#include "tools/command/profile/ncu_csv.hpp"
+#include "tools/command/profile/run_ncu.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "tilewright/problem/reference.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/npy.hpp"
-#include "tools/scale_file.hpp"
+#include "tools/operand/scale_file.hpp"
 
 namespace {
 

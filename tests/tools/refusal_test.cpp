@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // refusal_test.cpp  Bad input: one message with a code, the right status, and no output file.
 #include "tests/tools/command.hpp"
-#include "tools/error_pages.hpp"
 #include "tools/io/npy.hpp"
+#include "tools/report/error_pages.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include "tests/tools/support.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
-#include "tools/problem_request.hpp"
-#include "tools/roofline.hpp"
+#include "tools/command/roofline/roofline.hpp"
+#include "tools/request/problem_request.hpp"
 
 namespace {
 

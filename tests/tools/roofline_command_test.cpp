@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // roofline_command_test.cpp  tilewright roofline: bytes, intensities, ridge points, the plot.
 #include "tests/tools/command.hpp"
-#include "tools/ceiling_table.hpp"
-#include "tools/roofline.hpp"
+#include "tools/command/roofline/ceiling_table.hpp"
+#include "tools/command/roofline/roofline.hpp"
 
 namespace {
 

@@ -19,12 +19,12 @@ class Assembly(unittest.TestCase):
             done = subprocess.run(
                 [NVCC, "-std=c++20", "-arch=sm_100f", "-cubin", "-Xptxas=-v",
                  "-I" + os.path.join(ROOT, "include"), "-I" + ROOT,
-                 os.path.join(ROOT, "tools/selftest/probes_gpu.cu"), "-o", "x.cubin"],
+                 os.path.join(ROOT, "tools/check/selftest/probes_gpu.cu"), "-o", "x.cubin"],
                 cwd=folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                             r"(\d+) bytes spill loads", done.stderr)
-        with open(os.path.join(ROOT, "tools/selftest/probes.hpp"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "tools/check/selftest/probes.hpp"), encoding="utf-8") as file:
             probes = len(re.findall(r"^  act\(", file.read(), re.MULTILINE))
         self.assertGreater(probes, 30)
         self.assertEqual(frames, [("0", "0", "0")] * probes, done.stderr)

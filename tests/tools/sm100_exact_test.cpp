@@ -6,7 +6,7 @@
 #include "tests/kernel/block_scaled_cases.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/typed_cases.hpp"
-#include "tools/check.hpp"
+#include "tools/check/check.hpp"
 
 namespace tw::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "tests/tools/command.hpp"
-#include "tools/stages/report.hpp"
-#include "tools/stages/run.hpp"
+#include "tools/command/stages/report.hpp"
+#include "tools/command/stages/run.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tmem_access_test.cpp  `tilewright banks tmem.*`: allows the loads and stores that the emulator
 //                       allows, says which warp reaches which elements, refuses other options.
-#include "tools/tmem_access.hpp"
+#include "tools/command/banks/tmem_access.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/tools/command.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tools/picture/tmem_names.hpp"
+#include "tools/report/tmem_names.hpp"
 
 namespace {
 

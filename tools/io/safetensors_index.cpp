@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tools/io/close_word.hpp"
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/mapped_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors.hpp"
-#include "tools/words.hpp"
 
 namespace tw {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "tilewright/atom/call.hpp"
 #include "tools/io/refuse.hpp"
-#include "tools/json_output.hpp"
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/bank_picture.hpp"
 #include "tools/picture/fields_picture.hpp"
@@ -17,6 +16,7 @@
 #include "tools/picture/write_latex.hpp"
 #include "tools/picture/write_svg.hpp"
 #include "tools/picture/write_text.hpp"
+#include "tools/report/json_output.hpp"
 
 namespace tw {
 namespace {

@@ -3,11 +3,11 @@
 //                   elements share a column, each has a cell.
 //
 // Colours are the four warps that reach 32 lanes each; of scale factors, the place of their
-// elements along K. Names: tools/picture/tmem_names.hpp.
+// elements along K. Names: tools/report/tmem_names.hpp.
 #pragma once
 
 #include "tools/picture/picture.hpp"
-#include "tools/picture/tmem_names.hpp"
+#include "tools/report/tmem_names.hpp"
 
 namespace tw {
 

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "tools/json_output.hpp"
 #include "tools/picture/escape.hpp"
 #include "tools/picture/html_page.hpp"
 #include "tools/picture/palette.hpp"
 #include "tools/picture/write_json.hpp"
 #include "tools/picture/write_svg.hpp"
+#include "tools/report/json_output.hpp"
 
 namespace tw {
 namespace {

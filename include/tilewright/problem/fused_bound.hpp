@@ -30,7 +30,7 @@
 //
 // 5. Scales of D: the result is divided by its scale, which is the one that is given or that was
 //    written, with one rounding, then rounded to 8 bits. A NaN is 0 in s8. How far a written scale
-//    may be from that of the exact amax is for check_scales (tools/check.cpp): the scale is a
+//    may be from that of the exact amax is for check_scales (tools/check/check.cpp): the scale is a
 //    monotonous function of amax, which errs by no more than the elements in float32.
 //
 // Infinities and NaN are treated as in error_bound.hpp.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_rows.cu  The mutants of the reference GEMM, each compiled for itself.
 #include "tests/gpu/mutants/card.hpp"
-#include "tools/mutants/gemm_product.hpp"
+#include "tools/check/mutants/gemm_product.hpp"
 
 namespace tw::mutants {
 namespace {

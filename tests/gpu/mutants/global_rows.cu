@@ -2,7 +2,7 @@
 // global_rows.cu  The mutants of kernels whose CTAs work together through global memory, each
 //                 compiled for itself.
 #include "tests/gpu/mutants/card.hpp"
-#include "tools/mutants/global_kernels.hpp"
+#include "tools/check/mutants/global_kernels.hpp"
 
 namespace tw::mutants {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder_rows.cu  The mutants of the kernels without specialised warps, each compiled for itself.
 #include "tests/gpu/mutants/card.hpp"
-#include "tools/mutants/ladder_kernels.hpp"
-#include "tools/mutants/ladder_product.hpp"
+#include "tools/check/mutants/ladder_kernels.hpp"
+#include "tools/check/mutants/ladder_product.hpp"
 
 namespace tw::mutants {
 namespace {

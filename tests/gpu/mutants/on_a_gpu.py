@@ -43,7 +43,7 @@ LAUNCHES, LAUNCHES_CHECKED = 200, 3
 
 
 def row_of_symbol(symbol):
-    """A mangled kernel as KERNEL/NAME, the names of the mutants: the enums of tools/mutants."""
+    """A mangled kernel as KERNEL/NAME, the names of the mutants: enums of tools/check/mutants."""
     name = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=True).stdout
     found = KERNEL.search(name)
     if not found:
@@ -53,7 +53,7 @@ def row_of_symbol(symbol):
         kernel = "a_from_registers"
     for path in ("reference_gemm", "ladder_kernels", "global_kernels", "plain_kernels",
                  "cluster_kernels"):
-        with open(f"{ROOT}/tools/mutants/{path}.hpp", encoding="utf-8") as file:
+        with open(f"{ROOT}/tools/check/mutants/{path}.hpp", encoding="utf-8") as file:
             enum = re.search(r"enum class " + found[3] + r" : int \{(.*?)\}", file.read(), re.S)
         if enum:
             return f"{kernel}/{enum[1].split(',')[int(found[4])].strip().replace('_', '-')}"

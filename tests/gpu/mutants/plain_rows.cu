@@ -2,8 +2,8 @@
 // plain_rows.cu  The mutants of kernels with ordinary loads and stores, in the own shared memory
 //                and in that of the cluster, each compiled for itself.
 #include "tests/gpu/mutants/card.hpp"
-#include "tools/mutants/cluster_kernels.hpp"
-#include "tools/mutants/plain_kernels.hpp"
+#include "tools/check/mutants/cluster_kernels.hpp"
+#include "tools/check/mutants/plain_kernels.hpp"
 
 namespace tw::mutants {
 namespace {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_check.cpp  Random problems, planned for the kernel under test.
+#include "tools/check/hazards/gemm_check.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/scale_place.hpp"
+#include "tools/check/check.hpp"
+#include "tools/check/hazards/checked_kernels.hpp"
+#include "tools/check/hazards/gemm_operands.hpp"
+#include "tools/check/mutants/mutants.hpp"
+
+namespace tw::hazards {
+
+namespace {
+
+class gemm_runner {
+ public:
+  gemm_runner(checked_kernel const& k, std::vector<shape> const& shapes, emu::tensor_order fences)
+      : kernel_(k),
+        facts_(k.family->facts(k.kernel)),
+        shapes_(shapes),
+        fences_(fences) {}
+
+  /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
+  /// Each kernel has different problems. Problems that the planner does not give to this kernel are
+  /// replaced, unless the shape is given.
+  void run(int i, run_key const& key, kernel_result& result) {
+    constexpr int max_draws = 32;
+    for (int draw = 0; draw < (shapes_.empty() ? max_draws : 1); ++draw)
+      if (run_drawn(i, draw, key, result)) return;
+  }
+
+ private:
+  /// Returns whether the planner gives the problem of this draw to the kernel.
+  bool run_drawn(int i, int draw, run_key key, kernel_result& result) {
+    std::string words = fmt::format("{} {} {}", result.name, key.family, key.seed);
+    if (draw > 0) words += fmt::format(" {}", draw);
+    std::seed_seq seeds(words.begin(), words.end());
+    std::mt19937_64 random(seeds);
+    auto const any = [&](int lo, int hi) {
+      return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
+    };
+    auto const in = [&](value_range r) { return r.lo + r.step * any(0, (r.hi - r.lo) / r.step); };
+    key.shape = {in(facts_.m), in(facts_.n), in(facts_.k)};
+    if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
+    if (facts_.epilogue.gate) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
+    using enum order;
+    // Does the kernel compute D^T = B^T A^T? Scales of D belong to its rows.
+    bool const swapped = facts_.epilogue.scales ? facts_.d_order == col_major
+                                                : !facts_.epilogue.gate && any(0, 1) != 0;
+    if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
+    auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
+    operand_major const a_major = swapped ? facts_.b : facts_.a;
+    operand_major const b_major = swapped ? facts_.a : facts_.b;
+    auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
+    elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
+    // Others are transposed first; a gate needs a K-major B.
+    bool const any_order = traits_of(first).k_major_only && !facts_.epilogue.gate;
+    auto const order_of = [&](operand_major major, order k_order, order other) {
+      return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
+    };
+    // Kernels that read an operand into registers load it as it is, by TMA.
+    auto const pad_of = [&](operand_major major, std::int64_t extent) {
+      bool const in_registers = major == operand_major::mn && traits_of(first).k_major_only;
+      return pad() + (in_registers ? round_up(extent, facts_.ld_step) - extent : 0);
+    };
+    checked_matrix a(swapped ? second : first, order_of(a_major, row_major, col_major), m, k,
+                     pad_of(a_major, m));
+    checked_matrix b(swapped ? first : second, order_of(b_major, col_major, row_major), k, n,
+                     pad_of(b_major, n));
+    if (first == multiplied_type(elem::f32) && any(0, 2) == 0)
+      a.desc.type = b.desc.type = elem::f32;
+    auto const d_cols = facts_.epilogue.gate ? n / 2 : n;
+    bool const d_by_cols =
+        facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
+    // A second launch quantises the row-major float32 D of this kernel.
+    std::optional<staged_result> staged;
+    if (may_stage_d(facts_) && !d_by_cols && any(0, 2) == 0)
+      staged = random_staged_result(m, d_cols, random);
+    bool const of_pairs = staged && packs_in_pairs(staged->type);
+    checked_matrix d(staged ? staged->type : facts_.d,
+                     (staged ? staged->ord == col_major : d_by_cols) ? col_major : row_major, m,
+                     d_cols, of_pairs ? 2 * pad() : pad());
+    bool const exact = holds_integer_sums(facts_.d);  // D is the sum itself
+    elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
+    checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
+    checked_matrix vectors(elem::f32, row_major, 3, std::max(m, n),
+                           0);  // bias, scales of rows, of columns
+    checked_matrix aux(facts_.d, d.desc.ord, m, n, pad());
+    for (checked_matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
+    gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+    p.precision = facts_.precision;
+    if (!exact && any(0, 2) == 0) {
+      p.c = c.desc;
+      p.beta = any(0, 1) != 0 ? 1.0F : -0.75F;
+    }
+    if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
+    gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
+    auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
+    o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
+    bool const blocks = facts_.block_scaled.has_value();
+    checked_matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0);
+    checked_matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0);
+    float const second_level[] = {0.0123F, 3.7F};
+    if (blocks) {
+      p.scale_a = random_block_scales({false, m, k}, *facts_.block_scaled, scale_a, random);
+      p.scale_b = random_block_scales({true, n, k}, *facts_.block_scaled, scale_b, random);
+      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
+      if (p.scale_a->second_level)
+        o.second_level_a = &second_level[0], o.second_level_b = &second_level[1];
+    }
+    if (facts_.scaled) {
+      p.scale_a = random_scales({false, m, k}, scale_a, random);
+      p.scale_b = random_scales({true, n, k}, scale_b, random);
+      if (fits_epilogue(*p.scale_a, m, k) && fits_epilogue(*p.scale_b, n, k)) return false;
+      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
+    }
+    if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
+    constexpr std::int64_t second_levels = 4;
+    checked_matrix scale_d(elem::f32, row_major, 1,
+                           scale_elems(m, d_cols, blocks || staged) + second_levels, 0);
+    if (staged) p.scale_d = staged->scales;
+    if (facts_.epilogue.scales) {
+      p.scale_d = blocks ? make_block_result(*facts_.block_scaled, m, d_cols)
+                         : random_result_scales({false, m, d_cols}, random);
+    }
+    if (p.scale_d) {
+      o.scale_d = scale_d.bytes.data();
+      float const given = 0.37F;
+      if (p.scale_d->given) std::memcpy(o.scale_d, &given, sizeof given);
+    }
+    if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
+    workspace_.give(o);
+    emu::options options = mutants::schedule(key.family, key.seed);
+    options.catch_crashes = true;
+    options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
+    options.most_reports = emu::options{}.most_reports;
+    options.counted = &result.counts;
+    options.tensor_fences = fences_;
+    for (checked_matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b, &scale_d})
+      options.arrays.push_back({x->bytes.data(), x->bytes.size(), checked_matrix::margin_bytes});
+    std::vector<gemm_plan> plans =
+        plan_candidates(p, o, emulated_device(options, facts_.device), kernel_set::all);
+    std::erase_if(plans, [&](gemm_plan const& x) {
+      return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped ||
+             x.stage_d != staged.has_value();
+    });
+    if (plans.empty()) return false;
+    gemm_plan const& plan = plans[random() % plans.size()];
+    workspace_.give_exactly(plan, o, options);
+    judge(plan, o, options, key, result);
+    return true;
+  }
+
+  template <class Any>
+  static gemm_epilogue random_epilogue(Any const& any, bool gated) {
+    gemm_epilogue e;
+    do e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
+    while (!gated && is_gate_only(e.act));
+    e.bias = static_cast<along>(any(0, 2));
+    e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
+    e.c_last = gated || any(0, 1) != 0;
+    if (gated) e.gate = any(0, 1) != 0 ? gating::split : gating::interleaved;
+    return e;
+  }
+
+  void judge(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
+             run_key const& key, kernel_result& result) const {
+    ++result.runs;
+    try {
+      gemm_emulated(plan, o, options);
+    } catch (emu::fault const& f) {
+      workspace_.clear();
+      ++result.bad_runs;
+      for (emu::diagnosis const& d : f.diagnoses())
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}}, &d == &f.diagnoses().front());
+      return;
+    }
+    if (plan.stage_d) ++result.runs_of_two_launches;
+    if (!workspace_.kept(plan)) {
+      ++result.bad_runs;
+      result.add(workspace_.beyond(plan, key));
+      return;
+    }
+    check_report const c = check_gemm(plan.problem, o);
+    result.elements += c.rows_checked * c.cols;
+    if (c.passed()) return;
+    ++result.bad_runs;
+    result.wrong_elements += c.wrong;
+    result.add({"",
+                "wrong-elements",
+                fmt::format("wrong elements: {} of {}{} in this run", c.wrong, c.rows * c.cols,
+                            c.wrong_scales == 0 ? ""
+                                                : fmt::format(", and {} of {} scales of D",
+                                                              c.wrong_scales, c.scales)),
+                c.wrong + c.wrong_scales,
+                0,
+                key,
+                {}});
+  }
+
+  checked_kernel const& kernel_;
+  kernel_facts facts_;
+  std::vector<shape> const& shapes_;
+  emu::tensor_order fences_;
+  checked_workspace const workspace_;
+};
+
+}  // namespace
+
+std::vector<kernel_result> check_gemm_kernels(request const& r) {
+  emu::tensor_order const fences = r.tensor_fences;
+  return run_kernels(r, [fences](checked_kernel const& k, std::vector<shape> const& shapes) {
+    auto const runner = std::make_shared<gemm_runner>(k, shapes, fences);
+    return [runner](int run, run_key const& key, kernel_result& result) {
+      runner->run(run, key, result);
+    };
+  });
+}
+
+}  // namespace tw::hazards

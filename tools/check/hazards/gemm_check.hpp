@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_check.hpp  Runs every GEMM kernel of the registry in the emulator with all checks on.
+#pragma once
+
+#include "tools/check/hazards/request.hpp"
+
+namespace tw::hazards {
+
+/// Each kernel over random shapes (or r.shapes), schedules and seeds; results are compared with
+/// float64. The kernels are spread over the cores. Refuses (TW0634) a name that none has.
+std::vector<kernel_result> check_gemm_kernels(request const& r);
+
+}  // namespace tw::hazards

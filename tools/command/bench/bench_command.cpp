@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_command.cpp  The options of `tilewright bench`.
+#include "tools/command/bench/bench_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilewright/pipeline/order.hpp"
+#include "tools/command/bench/questions.hpp"
+#include "tools/command/guarded.hpp"
+#include "tools/request/dtypes.hpp"
+#include "tools/request/epilogues.hpp"
+#include "tools/request/family_choice.hpp"
+#include "tools/request/number_checks.hpp"
+#include "tools/request/precision_options.hpp"
+#include "tools/request/result_scales.hpp"
+#include "tools/request/words.hpp"
+
+namespace tw {
+namespace {
+
+/// Values of --order: each order in bands of 1 to 32 cluster tiles.
+std::vector<std::string> order_choices() {
+  std::vector<std::string> all;
+  for (char const* const name : order_names)
+    for (int band = 1; band <= 32; band *= 2)
+      all.push_back(std::string(name) + ":" + std::to_string(band));
+  return all;
+}
+
+void add_gemm(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::gemm_bench_options>();
+  auto* const verb = bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt");
+  verb->add_option("SIZE", o->sizes,
+                   "M N K, or any number of MxNxK; an extent may be a list, 64,128, or a range, "
+                   "64:512:64 (step) or 64:4096:x2 (factor)");
+  std::vector<std::string> dtypes;
+  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
+  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes")
+      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
+      ->capture_default_str();
+  verb->add_option("--out-dtype,--d", o->out_dtype,
+                   "Type of D of the sizes, or its block-scaled format (default: of --dtype)")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
+  add_result_scale_words(*verb, o->scale_d);
+  verb->add_option("--layout", o->layout, "Layout of the sizes")
+      ->transform(one_of({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--epilogue", o->epilogue, "Epilogue of the sizes, as of `tilewright plan`")
+      ->check([](std::string const& text) {
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
+      });
+  verb->add_option("--batch", o->batch, "Matrices in the batch of each size")
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--shapes", o->shapes_path, "Shape list (JSON) instead of sizes");
+  verb->add_option("--category", o->categories, "Only these categories")->delimiter(',');
+  verb->add_option("--names", o->names, "Only these shapes")->delimiter(',');
+  verb->add_option("--mode", o->mode, "burst, sustained or both")
+      ->transform(one_of({"burst", "sustained", "both"}))
+      ->capture_default_str();
+  verb->add_option("--baseline", o->baseline, "cublaslt (heuristic and tuned) or none")
+      ->transform(one_of({"cublaslt", "none"}))
+      ->capture_default_str();
+  verb->add_option("--cublaslt", o->measure.cublaslt, "File name of the cuBLASLt library")
+      ->capture_default_str();
+  verb->add_option("--tune-candidates", o->measure.tune_candidates,
+                   "Algorithms that the tuning tries")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  add_family_option(*verb, o->measure.family);
+  verb->add_option("--plans", o->measure.our_plans,
+                   "Our plans that are tried; the fastest becomes a separate contender")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag(
+      "--chain", o->measure.chain,
+      "Our plan with dependent launches (programmatic dependent launch) and without, whatever it "
+      "says itself, become contenders");
+  verb->add_flag("--invariant", o->measure.invariant,
+                 "Our plan of the same GEMM whose rows have the same bits in every shape becomes a "
+                 "contender: what invariance costs (docs/invariance.md)");
+  verb->add_option("--order", o->measure.orders,
+                   "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
+                   "our plan in each of them becomes a separate contender")
+      ->delimiter(',')
+      ->transform(one_of(order_choices()));
+  verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")
+      ->transform(one_of({"normal", "uniform"}))
+      ->capture_default_str();
+  verb->add_option("--seed", o->measure.seed, "Seed of the operands")->capture_default_str();
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--csv", o->csv_path, "Write a line per shape and mode to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_gemm_bench(*o); }));
+  });
+}
+
+void add_ceiling(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::ceiling_options>();
+  auto* const verb = bench.add_subcommand("ceiling", "Measure the peak rates of the GPU");
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->add_option("--seed", o->seed, "Seed of the data")->capture_default_str();
+  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_ceiling_bench(*o); }));
+  });
+}
+
+void add_emulator(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::emulator_bench_options>();
+  auto* const verb = bench.add_subcommand("emulator", "Measure what checking costs, without a GPU");
+  verb->add_option("--size", o->size, "M, N and K of the GEMM, a multiple of 256")
+      ->check(CLI::Range(bench::emulator_tile, 16384))
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            bool const whole = std::atoi(text.c_str()) % bench::emulator_tile == 0;
+            return whole ? "" : fmt::format("{} is no multiple of {}", text, bench::emulator_tile);
+          },
+          ""))
+      ->capture_default_str();
+  verb->add_option("--rounds", o->rounds, "Runs of each kind; the fastest counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_emulator_bench(*o); }));
+  });
+}
+
+void add_host(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::host_bench_options>();
+  auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_host_bench(*o); }));
+  });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& status) {
+  auto* const bench = app.add_subcommand(
+      "bench",
+      "Measure GEMMs and the peak rates of the GPU, the emulator, and calls of the library");
+  bench->require_subcommand(1);
+  add_gemm(*bench, status);
+  add_ceiling(*bench, status);
+  add_emulator(*bench, status);
+  add_host(*bench, status);
+}
+
+}  // namespace tw

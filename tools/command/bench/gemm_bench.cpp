@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_bench.cpp  Times of GEMMs: shapes in, table and JSON out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/command/bench/gemm_csv.hpp"
+#include "tools/command/bench/gemm_json.hpp"
+#include "tools/command/bench/gemm_table.hpp"
+#include "tools/command/bench/lab.hpp"
+#include "tools/command/bench/questions.hpp"
+#include "tools/io/output_file.hpp"
+#include "tools/measure/environment.hpp"
+#include "tools/measure/shapes.hpp"
+#include "tools/measure/support.hpp"
+#include "tools/measure/watchdog.hpp"
+#include "tools/request/device_choice.hpp"
+#include "tools/request/sizes.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr unsigned shape_limit_s = 300;
+
+void settle(gemm_bench_options& o) {
+  o.measure.burst = o.mode != "sustained";
+  o.measure.sustained = o.mode != "burst";
+  o.measure.baseline = o.baseline == "cublaslt";
+  o.measure.data = o.data == "normal" ? data_kind::normal : data_kind::uniform;
+  if (o.quick) {
+    o.measure.protocol = quick_protocol;
+    o.measure.tune_candidates = std::min(o.measure.tune_candidates, 4);
+  }
+  if (o.rounds > 0) o.measure.protocol.burst_rounds = o.rounds;
+}
+
+void check_outputs(gemm_bench_options const& o) {
+  check_json_file(o.json_path);
+  check_own_file(o.csv_path, "--csv", csv_head());
+  if (!o.json_path.empty() && !o.csv_path.empty() && same_file(o.json_path, o.csv_path))
+    throw rejected({"TW0612", "output " + o.csv_path, "the path of --json and of --csv",
+                    "a separate file for each", ""});
+}
+
+nlohmann::json protocol_json(gemm_bench_options const& o) {
+  auto const& p = o.measure.protocol;
+  return {{"quick", o.quick},
+          {"mode", o.mode},
+          {"baseline", o.baseline},
+          {"data", o.data},
+          {"seed", o.measure.seed},
+          {"tune_candidates", o.measure.tune_candidates},
+          {"batch_s", o.measure.batch_s},
+          {"cycle_bytes", o.measure.cycle_bytes},
+          {"burst_rounds", p.burst_rounds},
+          {"burst_pause_s", p.burst_pause_s},
+          {"windows", p.windows},
+          {"warm_up_s", p.warm_up_s},
+          {"timed_s", p.timed_s}};
+}
+
+/// The shapes of the command line: a list, or sizes of one kind.
+std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
+  if (o.shapes_path.empty() == o.sizes.empty())
+    throw rejected({"TW0615", "command line of `tilewright bench gemm`",
+                    o.sizes.empty() ? "neither sizes nor --shapes" : "sizes and --shapes",
+                    "M N K (or MxNxK ...), or --shapes FILE", ""});
+  if (o.sizes.empty()) return select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
+  std::string const dtype = dtype_of_size(o.dtype, o.out_dtype, o.scale_d.any());
+  std::vector<gemm_shape> shapes;
+  for (gemm_size const& size : parse_sizes(o.sizes)) {
+    gemm_shape s;
+    s.name = fmt::format("{}x{}x{}", size.m, size.n, size.k);
+    s.category = "sizes";
+    s.m = size.m, s.n = size.n, s.k = size.k;
+    s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
+    s.scale_d = o.scale_d;
+    check_result_scales(result_scales_of(s));
+    detail::check_sizes(s, "size " + s.name);
+    shapes.push_back(s);
+  }
+  return shapes;
+}
+
+/// A file that grows by the lines of each shape.
+class csv_file {
+ public:
+  explicit csv_file(std::string const& path) : path_(path) {
+    if (path.empty()) return;
+    out_.open(path, std::ios::binary | std::ios::trunc);
+    add(csv_head());
+  }
+  void add(std::string const& lines) {
+    if (path_.empty()) return;
+    if (!(out_ << lines << std::flush))
+      throw rejected(
+          {"TW0612", "output " + path_, "an error in writing", "a file that can be written", ""});
+  }
+
+ private:
+  std::string path_;
+  std::ofstream out_;
+};
+
+bool is_good(shape_result const& r) { return r.state == outcome::unsupported || is_right(r); }
+
+void print(std::string const& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+exit_status run_gemm_bench(gemm_bench_options o) {
+  settle(o);
+  check_outputs(o);
+  auto const shapes = shapes_of(o);
+  if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
+  auto const lab = open_gemm_lab(o.measure);
+  device_facts const facts = lab->facts();
+  print(fmt::format("{}, driver {}, CUDA {}, cuBLASLt {}, power limit {} W, data {}\n", facts.card,
+                    facts.driver, facts.cuda_runtime, facts.cublaslt.empty() ? "-" : facts.cublaslt,
+                    cell(facts.power_limit_w, 0), o.data));
+
+  nlohmann::json report = {{"schema", "tilewright.bench.gemm/1"},
+                           {"environment", environment_json(o.commit)},
+                           {"device", to_json(facts)},
+                           {"protocol", protocol_json(o)},
+                           {"shapes", nlohmann::json::array()}};
+  auto const save = [&] {
+    if (!o.json_path.empty()) write_json(o.json_path, report);
+  };
+  csv_file csv(o.csv_path);
+  save();  // an unwritable file is refused before anything is measured
+  auto const columns = gemm_columns(shapes);
+  print(table_head(columns) + "\n");
+  std::vector<shape_result> results;
+  for (auto const& shape : shapes) {
+    watchdog const guard(shape_limit_s);
+    results.push_back(lab->measure(shape));
+    print(gemm_rows(columns, results.back()));
+    csv.add(csv_rows(results.back()));
+    report["shapes"].push_back(to_json(results.back(), facts.sms));
+    save();
+  }
+  std::string const summary = gemm_summary(results);
+  if (!summary.empty())
+    print("\nbaseline time / our time (above 1: faster than the baseline)\n" + summary);
+  bool const good = std::all_of(results.begin(), results.end(), is_good);
+  return good ? exit_status::done : exit_status::wrong;
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_lab.cu  Measures one GEMM: ours and cuBLASLt's, verified, then timed against each other.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/command/bench/lab.hpp"
+#include "tools/command/bench/separate_epilogue.hpp"
+#include "tools/measure/gpu/cublaslt.hpp"
+#include "tools/measure/gpu/device.hpp"
+#include "tools/measure/gpu/graph_contender.hpp"
+#include "tools/measure/gpu/operand_sets.hpp"
+#include "tools/measure/gpu/plan_trial.hpp"
+#include "tools/request/family_choice.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr int tuning_rounds = 3;
+
+/// One shape: its buffers, its contenders, and the result that they fill.
+class measurement {
+ public:
+  measurement(stopwatch& watch, measure_options const& o, gemm_problem const& p, shape_result& out)
+      : watch_(watch),
+        options_(o),
+        problem_(p),
+        sets_(p, o, watch.stream()),
+        out_(out) {
+    watch_.wait();
+    out_.buffer_sets = sets_.count();
+    out_.cycle_bytes = sets_.cycle_bytes();
+  }
+
+  void add_ours() {
+    device const& dev = gpu_device();
+    auto const plans = plans_of_family(problem_, sets_.at(0), dev, options_.family);
+    out_.why = plans[0].why;
+    out_.hints = plans[0].hints;
+    add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
+    for (bool const pdl : {true, false})
+      if (options_.chain)
+        add(pdl ? "tilewright_pdl" : "tilewright_no_pdl", plans[0].kernel, chain_of(plans[0], pdl));
+    if (options_.invariant) add_invariant();
+    for (std::string const& order : options_.orders)
+      add("tilewright_" + order, plans[0].kernel,
+          prepare(in_order(plans[0], order), options_.batch_s));
+    if (problem_.scale_d) add_wide_d();
+    if (by_pointers_too()) {
+      gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), dev);
+      add("tilewright_pointers", plan.kernel, prepare(plan, options_.batch_s));
+    }
+    std::size_t const best = try_plans(plans);
+    if (best != 0)
+      add("tilewright_tuned", plans[best].kernel, prepare(plans[best], options_.batch_s));
+  }
+
+  /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
+  void add_cublaslt(cublaslt const& library) {
+    rest_.emplace(problem_);
+    product_.emplace(library, cublaslt_part(problem_), sets_.second_levels());
+    auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
+    add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
+    provider_result same = out_.providers.back();
+    if (by_pointers_too()) add_cublaslt_pointers(library);
+    std::size_t const best = tune(algorithms);
+    if (best != 0) {
+      add("cublaslt_tuned", describe(algorithms[best]), prepare(algorithms[best]));
+      return;
+    }
+    same.provider = "cublaslt_tuned";
+    same.same_as = "cublaslt_heuristic";
+    out_.providers.push_back(same);
+  }
+
+  void time() {
+    std::vector<contender*> contenders;
+    std::vector<provider_result*> results;
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      contenders.push_back(contenders_[i].get());
+      results.push_back(&out_.providers[i]);  // the one without a contender is the last
+    }
+    if (options_.burst) {
+      auto const samples = measure_bursts(contenders, options_.protocol, pause);
+      for (std::size_t i = 0; i < results.size(); ++i) results[i]->bursts = samples[i];
+    }
+    if (options_.sustained) {
+      auto const samples = measure_sustained(contenders, options_.protocol);
+      for (std::size_t i = 0; i < results.size(); ++i) results[i]->windows = samples[i];
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      result_scan const again = run_and_scan(*contenders_[i], problems_[i]);
+      results[i]->repeatable = again.digest == digests_[i];
+      results[i]->check.unwritten = std::max(results[i]->check.unwritten, again.nans);
+      results[i]->check.passed = results[i]->check.passed && again.nans == 0;
+    }
+  }
+
+ private:
+  using contender_pointer = std::unique_ptr<graph_contender>;
+
+  /// Batches are measured by pointers as well.
+  bool by_pointers_too() const {
+    return problem_.batch > 1 && !is_fused(problem_.epilogue) && !problem_.c;
+  }
+
+  /// Our plan with the order of sums that all shapes share. GEMMs without one have no such line.
+  void add_invariant() try {
+    gemm_problem kept = problem_;
+    kept.reproducible = true;
+    auto const plans = plans_of_family(kept, sets_.at(0), gpu_device(), options_.family);
+    add("tilewright_invariant", plans[0].kernel, prepare(plans[0], options_.batch_s));
+  } catch (rejected const& e) {
+    if (e.why().code != "TW0460") throw;
+  }
+
+  /// Our plan with a D of bf16 instead of 8 bits with scales. A build that lacks its kernel has no
+  /// such line.
+  void add_wide_d() try {
+    gemm_problem const wide = with_wide_d(problem_);
+    auto const plans = plans_of_family(wide, sets_.at(0), gpu_device(), options_.family);
+    add("tilewright_bf16_d", plans[0].kernel, prepare(plans[0], options_.batch_s), wide);
+  } catch (rejected const& e) {
+    if (e.why().code != "TW0505") throw;
+  }
+
+  void add_cublaslt_pointers(cublaslt const& library) try {
+    by_pointers_.emplace(library, with_pointers(problem_));
+    lt_algorithm const first = by_pointers_->algorithms(1)[0];
+    add("cublaslt_pointers", by_pointers_->describe(first),
+        prepare([this, first](int set, cudaStream_t stream) {
+          by_pointers_->enqueue(first, sets_.at(set), stream);
+        }));
+  } catch (rejected const& e) {  // a batch that the library does not compute by pointers
+    if (e.why().code != "TW0712") throw;
+  }
+
+  /// The plan with its tiles in another order, "serpentine:8".
+  static gemm_plan in_order(gemm_plan plan, std::string const& order) {
+    std::size_t const colon = order.find(':');
+    for (int i = 0; i < 3; ++i)
+      if (order.substr(0, colon) == order_names[i])
+        plan.schedule.raster = static_cast<order_kind>(i);
+    plan.schedule.band = std::stoi(order.substr(colon + 1));
+    return plan;
+  }
+
+  /// Launches that may start while the one before ends, or not, whatever the plan says.
+  contender_pointer chain_of(gemm_plan const& plan, bool pdl) {
+    return prepare([this, plan, pdl](int set, cudaStream_t stream) {
+      gemm(plan, sets_.at(set), stream, {.pdl = pdl});
+    });
+  }
+
+  contender_pointer prepare(graph_contender::enqueue const& launch) {
+    return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);
+  }
+  contender_pointer prepare(gemm_plan const& plan, double batch_s) {
+    return program_of(watch_, sets_, plan, batch_s);
+  }
+  contender_pointer prepare(lt_algorithm const& algorithm) {
+    return prepare([this, algorithm](int set, cudaStream_t stream) {
+      gemm_operands const o = sets_.at(set);
+      gemm_operands part = o;
+      if (rest_->any()) part.d = rest_->x();
+      product_->enqueue(algorithm, part, stream);
+      if (rest_->any()) rest_->enqueue(o, stream);
+    });
+  }
+  std::string describe(lt_algorithm const& algorithm) const {
+    return product_->describe(algorithm) + rest_->text();
+  }
+
+  result_scan run_and_scan(graph_contender& program, gemm_problem const& p) {
+    sets_.poison(watch_.stream());
+    program.run();
+    return scan(p, sets_.results(), watch_);
+  }
+
+  /// Runs the very graph that will be timed on poisoned results and compares the last set's.
+  void add(std::string const& name, std::string const& kernel, contender_pointer program) {
+    add(name, kernel, std::move(program), problem_);
+  }
+  /// Adds a contender that computes `p`.
+  void add(std::string const& name, std::string const& kernel, contender_pointer program,
+           gemm_problem const& p) {
+    provider_result result;
+    result.provider = name;
+    result.kernel = kernel;
+    result_scan const found = run_and_scan(*program, p);
+    result.check = compare(p, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
+    result.check.unwritten = found.nans;
+    result.check.passed = result.check.passed && found.nans == 0;
+    out_.providers.push_back(result);
+    contenders_.push_back(std::move(program));
+    problems_.push_back(p);
+    digests_.push_back(found.digest);
+  }
+
+  /// Index of the fastest of our first `our_plans` plans, by the best of a few short bursts.
+  std::size_t try_plans(std::vector<gemm_plan> const& plans) {
+    std::size_t best = 0;
+    auto const count = static_cast<std::size_t>(options_.our_plans);
+    for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
+      gemm_plan const& p = plans[i];
+      plan_entry entry{p.kernel,
+                       p.swapped,
+                       p.schedule.clusters,
+                       p.schedule.split_k_tiles,
+                       p.schedule.split_k_clusters,
+                       p.predicted_us,
+                       not_measured};
+      entry.us = trial_us(watch_, sets_, p, trial_bursts_of(plans[0]), i == 0);
+      out_.plans.push_back(entry);
+      if (entry.us < out_.plans[best].us) best = i;
+    }
+    return best;
+  }
+
+  /// Index of the fastest algorithm, by bursts under the protocol. Those that do not run drop out.
+  std::size_t tune(std::vector<lt_algorithm> const& algorithms) {
+    std::vector<contender_pointer> programs;
+    std::vector<contender*> running;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      out_.tuning.push_back({product_->describe(algorithms[i]), not_measured});
+      try {
+        programs.push_back(prepare(algorithms[i]));
+      } catch (rejected const& e) {
+        if (e.why().code != "TW0712") throw;
+        continue;
+      }
+      running.push_back(programs.back().get());
+      index.push_back(i);
+    }
+    if (running.size() < 2) return 0;
+    protocol_options rounds = options_.protocol;
+    rounds.burst_rounds = tuning_rounds;
+    auto const samples = measure_bursts(running, rounds, pause);
+    for (std::size_t i = 0; i < running.size(); ++i)
+      out_.tuning[index[i]].us = median_us(samples[i]);
+    auto const fastest = std::min_element(index.begin(), index.end(), [this](auto x, auto y) {
+      return out_.tuning[x].us < out_.tuning[y].us;
+    });
+    return *fastest;
+  }
+
+  stopwatch& watch_;
+  measure_options const& options_;
+  gemm_problem const problem_;
+  operand_sets const sets_;
+  shape_result& out_;
+  std::optional<lt_product> product_, by_pointers_;
+  std::optional<separate_epilogue> rest_;      // of what cuBLASLt lacks
+  std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
+  std::vector<gemm_problem> problems_;         // that it computes
+  std::vector<std::uint64_t> digests_;
+};
+
+class gpu_lab final : public gemm_lab {
+ public:
+  explicit gpu_lab(measure_options const& options) : options_(options), facts_(device_.facts()) {
+    if (!options_.baseline) return;
+    library_ = std::make_unique<cublaslt>(options_.cublaslt);
+    facts_.cublaslt = library_->version();
+    facts_.cublaslt_path = library_->path();
+  }
+
+  device_facts facts() const override { return facts_; }
+
+  shape_result measure(gemm_shape const& shape) override {
+    shape_result result;
+    result.shape = shape;
+    if (auto const reason = why_unsupported(shape))
+      return finish(result, outcome::unsupported, *reason);
+    if (!broken_.empty())
+      return finish(result, outcome::failed, "the device failed before: " + broken_);
+    gemm_problem const problem = problem_of(shape);
+    if (auto const refusal = accept(problem))
+      return finish(result, outcome::unsupported, to_string(*refusal));
+    try {
+      measurement run(device_.watch(), options_, problem, result);
+      run.add_ours();
+      if (library_ != nullptr) add_baseline(run, result);
+      run.time();
+      result.state = outcome::measured;
+    } catch (rejected const& e) {
+      bool const no_kernel = e.why().code == "TW0471";  // on this device
+      finish(result, no_kernel ? outcome::unsupported : outcome::failed, e.what());
+    } catch (std::exception const& e) {
+      finish(result, outcome::failed, e.what());
+    }
+    cudaGetLastError();  // an allocation that was refused must not be reported again
+    cudaError_t const status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) broken_ = cudaGetErrorString(status);
+    return result;
+  }
+
+ private:
+  static shape_result& finish(shape_result& r, outcome state, std::string const& reason) {
+    r.state = state;
+    r.reason = reason;
+    return r;
+  }
+
+  /// A GEMM that cuBLASLt does not compute is still measured, without the baseline.
+  void add_baseline(measurement& run, shape_result& result) {
+    try {
+      run.add_cublaslt(*library_);
+    } catch (rejected const& e) {
+      if (e.why().code != "TW0712") throw;
+      result.reason = e.what();
+    }
+  }
+
+  measure_options const options_;
+  measured_device device_;
+  device_facts facts_;
+  std::unique_ptr<cublaslt> library_;
+  std::string broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<gemm_lab> open_gemm_lab(measure_options const& options) {
+  return std::make_unique<gpu_lab>(options);
+}
+
+}  // namespace tw::bench

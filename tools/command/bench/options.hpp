@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// options.hpp  Options of `tilewright bench`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/measure/options.hpp"
+#include "tools/request/result_scale_request.hpp"
+
+namespace tw::bench {
+
+struct gemm_bench_options {
+  std::string shapes_path;         // a list, or
+  std::vector<std::string> sizes;  // M N K and their ranges (sizes.hpp), of these:
+  std::string dtype = "bf16", out_dtype, layout = "TN", epilogue;
+  result_scale_request scale_d;
+  std::int64_t batch = 1;
+  std::vector<std::string> categories, names;
+  std::string mode = "both", baseline = "cublaslt", data = "normal";
+  std::string json_path, csv_path, commit;
+  bool quick = false;
+  int rounds = 0;  // 0: the protocol's own
+  measure_options measure;
+};
+
+struct ceiling_options {
+  std::string json_path, commit;
+  bool quick = false;
+  std::uint64_t seed = 1;
+  protocol_options protocol;
+};
+
+struct host_bench_options {
+  std::string json_path, commit;
+};
+
+/// Of the kernel whose plain accesses are seen: the size is a multiple.
+inline constexpr int emulator_tile = 256;
+
+struct emulator_bench_options {
+  std::string json_path, commit;
+  int size = 1024, rounds = 9;
+};
+
+}  // namespace tw::bench

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_inputs.hpp  From files to a problem: open, compare shapes, choose types, convert.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tilewright/problem/gemm.hpp"
+#include "tools/command/gemm/epilogue_files.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/operand/block_scaled_operand.hpp"
+#include "tools/operand/operand.hpp"
+#include "tools/operand/quantized_operand.hpp"
+#include "tools/request/gemm_request.hpp"
+
+namespace tw {
+
+/// Scales of A or B that the command line gives: a file, or one number for all elements.
+class given_scales {
+ public:
+  /// As the operand has them; nothing without an address. Throws `rejected`: TW0450, TW0451.
+  std::optional<scale_desc> open(std::string const& address, scale_choice const& choice,
+                                 scaled_operand const& x);
+  matrix_view const* view() const {
+    return file_ ? &file_->view() : number_view_ ? &*number_view_ : nullptr;
+  }
+
+ private:
+  std::optional<matrix_file> file_;
+  float number_ = 0;
+  std::optional<matrix_view> number_view_;
+};
+
+/// The type that scales of a file are multiplied in: f32 for wide floats.
+constexpr elem type_of_scales(matrix_view const& file) {
+  return is_wide_float(file.type) ? elem::f32 : file.type;
+}
+
+/// The mapped files and their problem. Nothing large is allocated yet.
+/// Throws `rejected`: TW06xx for files and for shapes that do not fit (TW0616), TW04xx by accept().
+class gemm_files {
+ public:
+  explicit gemm_files(gemm_request const& r);
+  gemm_files(gemm_files const&) = delete;
+  gemm_files& operator=(gemm_files const&) = delete;
+
+  gemm_problem const& problem() const { return problem_; }
+  matrix_view const& a() const { return a_; }
+  matrix_view const& b() const { return b_; }
+  matrix_view const* c() const { return c_ ? &*c_ : nullptr; }
+
+  /// The operands of the GEMM: A and B, or what they were quantised to.
+  matrix_view const& operand_a() const { return operand_a_; }
+  matrix_view const& operand_b() const { return operand_b_; }
+
+  /// Has D no elements?
+  bool nothing_to_compute() const {
+    return problem_.m == 0 || problem_.n == 0 || problem_.batch == 0;
+  }
+
+  /// With --batch: arrays of results have the matrices of the batch in front.
+  bool as_stack() const { return as_stack_; }
+
+  /// Extents of the array that D (or, with the N columns of A B, the auxiliary output) becomes: of
+  /// a stack three; a vector adds no extent, as in NumPy.
+  std::vector<std::int64_t> d_array() const {
+    return array_shape(result_cols(problem_.epilogue, problem_.n));
+  }
+  std::vector<std::int64_t> aux_array() const { return array_shape(problem_.n); }
+
+  epilogue_files const& epilogue() const { return *epilogue_; }
+
+  /// The tensors of scales; nullptr: none.
+  matrix_view const* scale_a() const {
+    return block_a_       ? &block_a_->scales()
+           : quantized_a_ ? &quantized_a_->scales()
+                          : scale_file_a_.view();
+  }
+  matrix_view const* scale_b() const {
+    return block_b_       ? &block_b_->scales()
+           : quantized_b_ ? &quantized_b_->scales()
+                          : scale_file_b_.view();
+  }
+
+  /// Of NVFP4; nullptr: none.
+  float const* second_level_a() const { return block_a_ ? block_a_->second_level() : nullptr; }
+  float const* second_level_b() const { return block_b_ ? block_b_->second_level() : nullptr; }
+  /// Was a wide matrix quantised?
+  bool quantised_a() const { return quantized_a_ || (block_a_ && block_a_->quantised()); }
+  bool quantised_b() const { return quantized_b_ || (block_b_ && block_b_->quantised()); }
+
+  /// The scales of D, if it has any.
+  std::optional<result_scales_data> const& scale_d() const { return scale_d_; }
+  std::optional<result_scales_data>& scale_d() { return scale_d_; }
+
+  /// D without its data, and the auxiliary output.
+  matrix_view d_shape() const;
+  matrix_view aux_shape() const;
+
+  /// Host memory for converted copies and D.
+  bytes host_memory() const;
+
+ private:
+  std::vector<std::int64_t> array_shape(std::int64_t cols) const;
+
+  matrix_file a_file_, b_file_;
+  matrix_view a_, b_;  // of what they hold, or of its transpose
+  bool as_stack_;
+  std::optional<matrix_file> c_file_;
+  std::optional<matrix_view> c_;
+  given_scales scale_file_a_, scale_file_b_;
+  std::optional<quantized_operand> quantized_a_, quantized_b_;
+  std::optional<block_scaled_operand> block_a_, block_b_;
+  std::optional<epilogue_files> epilogue_;
+  std::optional<result_scales_data> scale_d_;
+  matrix_view operand_a_, operand_b_;
+  gemm_problem problem_;
+};
+
+/// The operands in memory, ready for the GEMM, and memory for D.
+class gemm_data {
+ public:
+  explicit gemm_data(gemm_files& f);
+
+  gemm_operands operands() const;
+  operand const& a() const { return a_; }
+  operand const& b() const { return b_; }
+  std::optional<operand> const& c() const { return c_; }
+  epilogue_data const& epilogue() const { return epilogue_; }
+  std::optional<operand> const& scale_a() const { return scale_a_; }
+  std::optional<operand> const& scale_b() const { return scale_b_; }
+  matrix_view const& d() const { return d_; }
+  matrix_view const& aux() const { return aux_; }
+
+ private:
+  operand a_, b_;
+  std::optional<operand> c_, scale_a_, scale_b_;
+  epilogue_data epilogue_;
+  std::byte* scale_d_ = nullptr;
+  float const *second_a_ = nullptr, *second_b_ = nullptr;
+  host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
+  matrix_view d_, aux_;
+};
+
+}  // namespace tw

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_report.cpp  The two forms of the same facts.
+#include "tools/command/gemm/gemm_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_scaled.hpp"
+#include "tools/command/gemm/gemm_notes.hpp"
+#include "tools/operand/number_or_file.hpp"
+#include "tools/report/field_words.hpp"
+
+namespace tw {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr char const* overflow = "float32 may overflow on the way";
+
+/// fmt prints the sign of a NaN, which means nothing.
+double unsigned_nan(double x) { return std::isnan(x) ? NAN : x; }
+
+char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
+
+std::string matrix_text(matrix_view const& m, elem used, bool transposed = false,
+                        bool quantised = false) {
+  std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, type_text(m), text_of(m.ord));
+  if (m.matrices > 1) text = fmt::format("{} of ", m.matrices) + text;
+  if (transposed) text += ", the transpose of its file";
+  if (m.type != used || m.doubles)
+    text += fmt::format(", {} to {}", quantised ? "quantised" : "rounded", name(used));
+  return text;
+}
+
+std::string rate(double tflops) {
+  return tflops >= 1.0 ? fmt::format("{:.1f} TFLOP/s", tflops)
+                       : fmt::format("{:.1f} GFLOP/s", 1e3 * tflops);
+}
+
+std::string seconds_text(double s) {
+  return s >= 1.0    ? fmt::format("{:.2f} s", s)
+         : s >= 1e-3 ? fmt::format("{:.2f} ms", 1e3 * s)
+                     : fmt::format("{:.1f} us", 1e6 * s);
+}
+
+/// The elements that were compared: "all 16 elements against float64", or how many of them.
+std::string coverage(check_report const& c) {
+  std::int64_t const all = c.judged + c.unjudged;
+  std::string const what =
+      c.rows_checked < c.rows
+          ? fmt::format("{} of {} rows (too large for all)", c.rows_checked, c.rows)
+      : c.unjudged == 0 ? fmt::format("all {} elements", all)
+                        : fmt::format("{} of {} elements", c.judged, all);
+  return what + " against float64" +
+         (c.unjudged == 0 ? "" : fmt::format(", {} not judged ({})", c.unjudged, overflow));
+}
+
+char const* outcome_of(check_report const& c) {
+  if (c.wrong > 0 || c.wrong_scales > 0) return "FAILED";
+  return c.judged_enough() ? "passed" : "INCONCLUSIVE";
+}
+
+/// "error 0.02 (allowed 0.04)" is for finite numbers; of others the two values say all.
+std::string place_text(check_place const& p) {
+  return fmt::format(
+      "got {:.9g}, exact {:.9g}{}", unsigned_nan(p.got), unsigned_nan(p.expected),
+      std::isfinite(p.expected) ? fmt::format(", allowed {:.3g}", p.bound) : std::string());
+}
+
+/// "(3, 5)", or of a batch "(3, 5) of matrix 1".
+std::string where_text(check_place const& p, std::int64_t batch) {
+  return fmt::format("({}, {}){}", p.row, p.col,
+                     batch > 1 ? fmt::format(" of matrix {}", p.product) : "");
+}
+
+std::string check_text(check_report const& c, std::int64_t batch) {
+  std::string text = fmt::format("check    {}: {}\n", outcome_of(c), coverage(c));
+  if (!c.judged_enough())
+    text += fmt::format("         at least {:.0f} % of the elements must be judged\n",
+                        100 * check_report::min_judged_share);
+  if (c.judged == 0) return text;
+  check_place const &e = c.largest_error, &r = c.largest_ratio;
+  text += fmt::format(
+      "         largest error {:.3g} at {}{}\n"
+      "         largest share of the bound {:.3f} at {}: {}\n",
+      e.error, where_text(e, batch),
+      std::isfinite(e.expected) ? fmt::format(", where {:.3g} is allowed", e.bound) : "", r.ratio,
+      where_text(r, batch), place_text(r));
+  if (c.scales > 0)
+    text += fmt::format("         {} of {} scales of D are those of their blocks\n",
+                        c.scales - c.wrong_scales, c.scales);
+  if (c.wrong > 0)
+    text += fmt::format("         {} element{} beyond the bound\n", c.wrong,
+                        c.wrong == 1 ? " is" : "s are");
+  return text;
+}
+
+json place_json(check_place const& p) {
+  return {{"product", p.product},   {"row", p.row},     {"col", p.col},     {"got", p.got},
+          {"expected", p.expected}, {"bound", p.bound}, {"error", p.error}, {"ratio", p.ratio}};
+}
+
+json check_json(check_report const& c) {
+  auto const judged = [&](json const& value) { return c.judged > 0 ? value : json(nullptr); };
+  return {{"passed", c.passed()},
+          {"rows", c.rows},
+          {"rows_checked", c.rows_checked},
+          {"max_error", judged(c.largest_error.error)},
+          {"bound", judged(c.largest_error.bound)},
+          {"ratio", judged(c.largest_ratio.ratio)},
+          {"wrong", c.wrong},
+          {"scales", c.scales},
+          {"wrong_scales", c.wrong_scales},
+          {"judged", c.judged},
+          {"unjudged", c.unjudged},
+          {"min_judged_share", check_report::min_judged_share},
+          {"at_max_error", judged(place_json(c.largest_error))},
+          {"at_max_ratio", judged(place_json(c.largest_ratio))}};
+}
+
+json matrix_json(std::string const& address, matrix_view const& m, elem used) {
+  return {{"file", address},     {"rows", m.rows},
+          {"cols", m.cols},      {"file_dtype", type_text(m)},
+          {"dtype", name(used)}, {"layout", text_of(m.ord)}};
+}
+
+/// The order of a plan's sums; its text is the same on every device.
+std::string order_text(gemm_plan const& plan) {
+  return plan.family->order_of_sums(plan, known_device("h200")).text;
+}
+
+/// A or B with the type that its file stores. A .npy file of 4-bit values has the type uint8: the
+/// values of a block-scaled operand have the type of the format.
+matrix_view as_read(gemm_files const& f, matrix_view m, bool is_b) {
+  bool const quantised = is_b ? f.quantised_b() : f.quantised_a();
+  if (is_block_scaled(f.problem()) && !quantised)
+    m.type = is_b ? f.problem().b.type : f.problem().a.type;
+  return m;
+}
+
+/// The convention of scales of A or B.
+std::string text_of_scale(gemm_problem const& p, scale_desc const& s, scaled_operand const& x) {
+  return is_block_scaled(p) ? block_scale_text(s, x) : scale_text(s, x);
+}
+
+}  // namespace
+
+/// Where computed scales of D go.
+static std::string scale_d_file(gemm_request const& r) {
+  return result_scale_address(r.scale_d, parse_address(r.d)).text();
+}
+
+/// The second levels of NVFP4's scales of D, of each matrix, once they are computed; none of other
+/// scales.
+static std::vector<float> second_levels_of_d(gemm_files const& f) {
+  std::optional<matrix_view> const levels = f.scale_d()->second_levels();
+  if (!levels) return {};
+  auto const* first = reinterpret_cast<float const*>(levels->data);
+  return {first, first + levels->cols};
+}
+static std::string second_level_text(std::vector<float> const& levels) {
+  if (levels.size() == 1) return fmt::format("second level {:g}", levels[0]);
+  auto const [low, high] = std::ranges::minmax_element(levels);
+  return fmt::format("second levels of {} matrices, {:g} to {:g}", levels.size(), *low, *high);
+}
+static std::string second_level_file(gemm_request const& r) {
+  return second_level_address(r.scale_d, parse_address(r.d)).text();
+}
+
+std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                        std::optional<check_report> const& check) {
+  gemm_problem const& p = f.problem();
+  std::string text =
+      fmt::format("GEMM     D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
+  if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
+  if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
+  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
+                      p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
+  text += fmt::format("A        {}\n", matrix_text(as_read(f, f.a(), false), p.a.type,
+                                                   r.transpose_a, f.quantised_a()));
+  text += fmt::format("B        {}\n", matrix_text(as_read(f, f.b(), true), p.b.type, r.transpose_b,
+                                                   f.quantised_b()));
+  auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
+                             scaled_operand const& x, float const* second, matrix_view const* file,
+                             bool given) {
+    if (!s) return;
+    text += fmt::format("scale {}  {}{}{}{}\n", of, text_of_scale(p, *s, x),
+                        second != nullptr ? fmt::format(" {:g}", *second) : "",
+                        file != nullptr ? conversion_text(*file) : "", given ? ", given" : "");
+  };
+  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a(),
+            f.quantised_a() && !(r.scale_a + r.second_a).empty());
+  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b(),
+            f.quantised_b() && !(r.scale_b + r.second_b).empty());
+  if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
+  text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
+  if (f.scale_d()) {
+    text += fmt::format("scale D  {}{}\n", text_of(*f.scale_d(), p),
+                        p.scale_d->given ? "" : " -> " + scale_d_file(r));
+    if (auto const levels = second_levels_of_d(f); !levels.empty())
+      text += fmt::format("         {} -> {}\n", second_level_text(levels), second_level_file(r));
+  }
+  if (p.aux)
+    text +=
+        fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
+  for (std::string const& note : notes_of(r, f)) text += fmt::format("note     {}\n", note);
+  if (f.nothing_to_compute()) return text + "note     D has no elements: nothing was computed\n";
+  text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
+                     : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
+                                   run.threads == 1 ? "" : "s");
+  text += fmt::format("kernel   {}\n         {}\n", run.plan.kernel, run.plan.why);
+  if (p.reproducible) text += fmt::format("order    {}\n", order_text(run.plan));
+  text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
+                      run.on_gpu ? fmt::format(" (mean of {} runs)", run.timed_runs) : "");
+  if (run.hazards) text += "hazards  checked: no fault was found\n";
+  if (run.hazards && !run.ordinary_accesses)
+    text +=
+        "         ordinary loads and stores were not seen: the kernel was compiled without\n"
+        "         -fsanitize=thread\n";
+  if (check) text += check_text(*check, p.batch);
+  return text;
+}
+
+json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                 std::optional<check_report> const& check) {
+  gemm_problem const& p = f.problem();
+  json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
+           {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
+  out["a"] = matrix_json(r.a, as_read(f, f.a(), false), p.a.type);
+  out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
+  out["a"]["transposed"] = r.transpose_a;
+  out["b"]["transposed"] = r.transpose_b;
+  auto const scale_json = [&](std::string const& file, std::string const& second_file,
+                              std::optional<scale_desc> const& s, scaled_operand const& x,
+                              float const* second, matrix_view const* view, bool quantised) {
+    if (!s) return json(nullptr);
+    json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
+    bool const read = !file.empty() && !is_number(file) && view != nullptr && !quantised;
+    record["file_dtype"] = read ? json(type_text(*view)) : json(nullptr);
+    record["given"] = !file.empty() || !second_file.empty();
+    if (second != nullptr) record["second_level"] = *second;
+    return record;
+  };
+  out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
+  out["scale_a"] = scale_json(r.scale_a, r.second_a, p.scale_a, {false, p.m, p.k, p.batch},
+                              f.second_level_a(), f.scale_a(), f.quantised_a());
+  out["scale_b"] = scale_json(r.scale_b, r.second_b, p.scale_b, {true, p.n, p.k, p.batch},
+                              f.second_level_b(), f.scale_b(), f.quantised_b());
+  std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
+  out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
+  out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
+  out["d"] = matrix_json(r.d, f.d_shape(), p.d.type);
+  out["scale_d"] = nullptr;
+  if (f.scale_d())
+    out["scale_d"] = {{"file", p.scale_d->given ? json(nullptr) : json(scale_d_file(r))},
+                      {"dtype", name(f.scale_d()->view().type)},
+                      {"given", p.scale_d->given},
+                      {"power_of_two", p.scale_d->power_of_two},
+                      {"convention", text_of(*f.scale_d(), p)}};
+  if (auto const levels = f.scale_d() ? second_levels_of_d(f) : std::vector<float>();
+      !levels.empty()) {
+    if (f.as_stack())
+      out["scale_d"]["second_levels"] = levels;
+    else
+      out["scale_d"]["second_level"] = levels[0];
+    out["scale_d"]["second_level_file"] = second_level_file(r);
+  }
+  out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);
+  out["device"] = run.on_gpu ? "gpu" : "emu";
+  out["device_name"] = run.device;
+  if (!run.on_gpu) {
+    out["threads"] = run.threads;
+    out["hazards_checked"] = run.hazards;
+    out["ordinary_accesses_seen"] = run.ordinary_accesses;
+  }
+  out["kernel"] = run.plan.kernel;
+  out["plan"] = run.plan.why;
+  bool const in_an_order = p.reproducible && !f.nothing_to_compute();
+  out["invariant"] = in_an_order ? json(order_text(run.plan)) : json(nullptr);
+  out["hints"] = with_options(run.plan.hints);
+  out["notes"] = notes_of(r, f);
+  out["seconds"] = run.seconds;
+  out["timed_runs"] = run.timed_runs;
+  out["tflops"] = run.tflops();
+  out["check"] = check ? check_json(*check) : json(nullptr);
+  return out;
+}
+
+}  // namespace tw

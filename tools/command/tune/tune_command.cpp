@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune_command.cpp  Options to problems; then tune, list or export.
+#include "tools/command/tune/tune_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "dispatch/tuned.hpp"
+#include "dispatch/winners.hpp"
+#include "tilewright/problem/block_scaled.hpp"
+#include "tools/command/guarded.hpp"
+#include "tools/command/tune/tune.hpp"
+#include "tools/io/progress_bar.hpp"
+#include "tools/io/to_stderr.hpp"
+#include "tools/io/to_stdout.hpp"
+#include "tools/measure/environment.hpp"
+#include "tools/measure/plan_meter.hpp"
+#include "tools/measure/shapes.hpp"
+#include "tools/measure/support.hpp"
+#include "tools/report/ceilings.hpp"
+#include "tools/report/json_output.hpp"
+#include "tools/report/plan_report.hpp"
+#include "tools/request/device_choice.hpp"
+#include "tools/request/epilogue_request.hpp"
+#include "tools/request/number_checks.hpp"
+#include "tools/request/precision_options.hpp"
+#include "tools/request/problem_request.hpp"
+#include "tools/request/result_scales.hpp"
+#include "tools/request/sizes.hpp"
+#include "tools/request/words.hpp"
+
+namespace tw {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+char const* const tune_manual =
+    "Measures the best candidates of each GEMM on this device and keeps the fastest in "
+    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that "
+    "was ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names "
+    "another file, TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the "
+    "rest.";
+
+struct tune_request {
+  std::vector<std::string> sizes, categories, names;
+  std::string shapes, dtype = "bf16", out_dtype, layout = "TN", epilogue, export_path;
+  result_scale_request scale_d;
+  std::int64_t batch = 1;
+  int top = 16;
+  double minutes = 0;
+  bool list = false, again = false, quiet = false, as_json = false;
+};
+
+/// Are the operands of the problem those of the row, and their scales?
+bool has_operands_of(gemm_problem const& p, bench::dtype_row const& row) {
+  auto const same = [](std::optional<scaling> const& s, std::optional<scale_desc> const& of) {
+    return s ? of && scaling_of(*of) == *s : !of;
+  };
+  if (row.ab != p.a.type || row.b.value_or(row.ab) != p.b.type) return false;
+  if (row.format) return is_block_scaled(p) && format_of(p) == *row.format;
+  return same(row.scale_a, p.scale_a) && same(row.scale_b, p.scale_b) &&
+         row.precision == p.precision;
+}
+
+/// The word of --dtype, with the type of D if it is not the usual one.
+std::string dtype_of(gemm_problem const& p) {
+  for (bool const usual_d : {true, false})
+    for (bench::dtype_row const& row : bench::dtypes)
+      if (has_operands_of(p, row) && (!usual_d || row.d == p.d.type))
+        return usual_d ? std::string(row.name) : fmt::format("{}_{}", row.name, name(p.d.type));
+  return fmt::format("{}x{}_{}", name(p.a.type), name(p.b.type), name(p.d.type));
+}
+
+std::string layout_of(gemm_problem const& p) {
+  return {p.a.ord == order::row_major ? 'T' : 'N', p.b.ord == order::col_major ? 'N' : 'T'};
+}
+
+std::string product_text(gemm_problem const& p) {
+  return fmt::format("{}x{}x{}{} {} {}{}", p.m, p.n, p.k,
+                     p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", dtype_of(p),
+                     layout_of(p), is_fused(p.epilogue) ? " fused" : "") +
+         (p.scale_d ? " D " + result_scale_text(*p.scale_d, p.m, result_cols(p.epilogue, p.n))
+                    : "");
+}
+
+std::string kernel_text(measured_plan const& m) {
+  std::string text = m.kernel + (m.swapped ? " swap-AB" : "");
+  if (m.split_k_tiles > 0)
+    text += fmt::format(", {} tile{} split along K among {}", m.split_k_tiles,
+                        m.split_k_tiles == 1 ? "" : "s", m.split_k_clusters);
+  if (m.starts_early) text += *m.starts_early ? ", starts early" : ", does not start early";
+  return text;
+}
+
+std::string store_path() {
+  std::string const path = tuning_file();
+  if (!path.empty()) return path;
+  throw rejected({"TW0802", "tuning file",
+                  "none: TILEWRIGHT_TUNE=off, or neither XDG_CACHE_HOME nor HOME", "a file",
+                  "set TILEWRIGHT_TUNE=/PATH"});
+}
+
+std::vector<gemm_problem> problems_of(tune_request const& r) {
+  std::vector<gemm_problem> problems;
+  auto const add = [&](bench::gemm_shape const& s) {
+    if (auto const why = bench::why_unsupported(s))
+      to_stderr("tilewright: {} is left out: {}\n", s.name, *why);
+    else
+      problems.push_back(bench::problem_of(s));
+  };
+  if (!r.shapes.empty())
+    for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
+      add(s);
+  for (gemm_size const& size : parse_sizes(r.sizes)) {
+    bench::gemm_shape s;
+    s.m = size.m, s.n = size.n, s.k = size.k;
+    s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
+    s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue, s.scale_d = r.scale_d;
+    bench::check_result_scales(bench::result_scales_of(s));
+    gemm_problem const p = bench::problem_of(s);
+    if (auto const refusal = accept(p)) throw rejected(*refusal);
+    problems.push_back(p);
+  }
+  if (problems.empty())
+    throw rejected({"TW0803", "GEMMs to tune", "none",
+                    "sizes (M N K, or MxNxK...) or --shapes FILE", "--list shows what was tuned"});
+  return problems;
+}
+
+json fastest_json(measured_plan const& m) {
+  json j{{"kernel", m.kernel},
+         {"swapped", m.swapped},
+         {"shared_tiles", m.split_k_tiles},
+         {"sharers", m.split_k_clusters},
+         {"us", m.us},
+         {"predicted_us", m.predicted_us}};
+  j["starts_early"] = m.starts_early ? json(*m.starts_early) : json(nullptr);
+  return j;
+}
+
+json problem_json(gemm_problem const& p) {
+  json j{{"m", p.m},
+         {"n", p.n},
+         {"k", p.k},
+         {"batch", p.batch},
+         {"ab", name(p.a.type)},
+         {"d", name(p.d.type)},
+         {"layout", layout_of(p)},
+         {"epilogue", is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr)}};
+  j.update(scales_json(p));
+  return j;
+}
+
+json result_json(bench::tune_result const& r) {
+  json j = problem_json(r.problem);
+  j["failure"] = r.failure.empty() ? json(nullptr) : json(r.failure);
+  j["fastest"] = r.failure.empty() ? fastest_json(r.fastest) : json(nullptr);
+  j["planned_us"] = r.failure.empty() ? json(r.planned_us) : json(nullptr);
+  j["tried"] = r.tried;
+  return j;
+}
+
+void tell(bench::tune_result const& r) {
+  if (!r.failure.empty()) {
+    fmt::print("{:<32} failed: {}\n", product_text(r.problem), r.failure);
+  } else {
+    rates const x = rates_of(r.problem, r.fastest.us, gpu_device());
+    fmt::print(
+        "{:<32} {:>9.2f} us {:>6.1f} TFLOP/s {:>5.3f} of the ceiling {:>6.3f} x planned  {}\n",
+        product_text(r.problem), r.fastest.us, x.tflops, x.of_ceiling(),
+        r.planned_us / r.fastest.us, kernel_text(r.fastest));
+  }
+  std::fflush(stdout);
+}
+
+exit_status measure(tune_request const& r) {
+  bench::tune_options options;
+  options.problems = problems_of(r);
+  options.top = r.top, options.minutes = r.minutes, options.again = r.again;
+  std::string const path = store_path();
+  if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
+  tuning_store store(path, tuning_store::access::write);
+  auto const meter = bench::open_plan_meter();
+  bench::tune_outcome outcome;
+  json results = json::array();
+  {
+    progress_bar bar(!r.quiet);
+    outcome = bench::tune(
+        *meter, store, options, [&](double share) { bar.update(share); },
+        [&](bench::tune_result const& result) {
+          bar.wipe();
+          if (r.as_json)
+            results.push_back(result_json(result));
+          else if (!r.quiet)
+            tell(result);
+          else if (!result.failure.empty())
+            to_stderr("tilewright: {} failed: {}\n", product_text(result.problem), result.failure);
+        });
+  }
+  forget_tuning();
+  forget_plans();
+  if (r.as_json)
+    print_json("tilewright.tune.run/1", {{"file", path},
+                                         {"tuned", outcome.finished},
+                                         {"known_before", outcome.skipped},
+                                         {"failed", outcome.failed},
+                                         {"out_of_time", outcome.out_of_time},
+                                         {"results", results}});
+  else if (!r.quiet)
+    to_stdout("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
+              outcome.failed, path);
+  if (outcome.out_of_time && !r.as_json) fmt::print("the time is over: run it again to go on\n");
+  return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
+}
+
+bool is_there(std::string const& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+json tuned_json(tuned_problem const& t) {
+  json j = problem_json(t.problem);
+  j["fastest"] = fastest_json(t.fastest);
+  j["tried"] = t.tried;
+  j["device_name"] = t.identity.card;
+  j["driver"] = t.identity.driver;
+  j["version"] = t.identity.version;
+  j["date"] = t.date;
+  return j;
+}
+
+exit_status list(bool as_json) {
+  std::string const path = store_path();
+  if (!is_there(path)) {  // which is no error
+    if (as_json)
+      print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", json::array()}});
+    else
+      to_stdout("nothing is tuned yet: there is no {}\n", path);
+    return exit_status::done;
+  }
+  tuning_store const store(path, tuning_store::access::read);
+  if (as_json) {
+    json all = json::array();
+    for (tuned_problem const& t : store.finished()) all.push_back(tuned_json(t));
+    print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", all}});
+    return exit_status::done;
+  }
+  for (tuned_problem const& t : store.finished())
+    fmt::print("{:<32} {:>9.2f} us  {}  of {}; {}, driver {}, {}, {}\n", product_text(t.problem),
+               t.fastest.us, kernel_text(t.fastest), t.tried, t.identity.card, t.identity.driver,
+               t.identity.version, t.date);
+  return exit_status::done;
+}
+
+/// Rows for gen/tuning.py, of the problems that tuning tables have.
+exit_status export_to(std::string const& file) {
+  constexpr char const* head =
+      "device,m,n,k,batch,ab,d,layout,kernel,shared_tiles,sharers,us,start\n";
+  bench::check_own_file(file, "--export", head);
+  std::string const path = store_path();
+  if (!is_there(path))
+    throw rejected({"TW0802", "tuning file " + path, "no such file", "what --export writes out",
+                    "nothing is tuned yet: `tilewright tune M N K` makes it"});
+  tuning_store const store(path, tuning_store::access::read);
+  std::string rows = head;
+  int left_out = 0;
+  for (tuned_problem const& t : store.finished()) {
+    gemm_problem const& p = t.problem;
+    measured_plan const& f = t.fastest;
+    if (!fits_tables(p)) {
+      ++left_out;
+      continue;
+    }
+    rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.2f},{}\n", t.identity.card, p.m, p.n,
+                        p.k, p.batch, name(p.a.type), name(p.d.type), layout_of(p), f.kernel,
+                        f.split_k_tiles, f.split_k_clusters, f.us,
+                        !f.starts_early   ? ""
+                        : *f.starts_early ? "early"
+                                          : "late");
+  }
+  bench::write_text(file, "--export", rows);
+  if (left_out > 0)
+    fmt::print(
+        stderr,
+        "tilewright: {} problem{} left out: tables have operands of one type without scales, "
+        "the usual sums, dense matrices, a row-major D, no C and no fused epilogue\n",
+        left_out, left_out == 1 ? " is" : "s are");
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<tune_request>();
+  CLI::App* verb =
+      app.add_subcommand("tune", "measure plans on this device; the planner takes the fastest");
+  verb->footer(tune_manual);
+  verb->add_option("SIZE", r->sizes, "M N K, or any number of MxNxK");
+  verb->add_option("--shapes", r->shapes, "shape list (JSON, as of `tilewright bench gemm`)");
+  verb->add_option("--category", r->categories, "only these of the list")->delimiter(',');
+  verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
+  std::vector<std::string> dtypes;
+  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
+  verb->add_option("--out-dtype,--d", r->out_dtype,
+                   "type of D of the sizes, or its block-scaled format (default: of --dtype)")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
+  add_result_scale_words(*verb, r->scale_d);
+  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes")
+      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
+      ->capture_default_str();
+  verb->add_option("--layout", r->layout, "layout of the sizes")
+      ->transform(one_of({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--epilogue", r->epilogue,
+                   "epilogue of the sizes: words joined by _, as of `tilewright plan`")
+      ->check([](std::string const& text) {
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
+      });
+  verb->add_option("--batch", r->batch, "number of GEMMs of each size, stored one after another")
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--top", r->top, "candidates of each GEMM")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--minutes", r->minutes, "begin nothing later than that")->check(not_negative());
+  verb->add_flag("--again", r->again, "also what was tuned before");
+  verb->add_flag("--quiet", r->quiet, "no lines, no progress bar");
+  verb->add_flag("--list", r->list, "show what was tuned, on any device");
+  verb->add_option("--export", r->export_path,
+                   "write what was tuned to this file (CSV, for gen/tuning.py)");
+  verb->add_flag("--json", r->as_json, "one JSON record on stdout");
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] {
+      if (r->list) return list(r->as_json);
+      return r->export_path.empty() ? measure(*r) : export_to(r->export_path);
+    }));
+  });
+}
+
+}  // namespace tw

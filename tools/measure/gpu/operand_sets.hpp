@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand_sets.hpp  Copies of A, B, C, D and their scales. Each launch takes the next copy, so that
+// no launch finds its operands in the L2 cache.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/block_result.hpp"
+#include "tools/measure/gpu/buffer.hpp"
+#include "tools/measure/gpu/data.hpp"
+#include "tools/measure/gpu/verify.hpp"
+#include "tools/measure/support.hpp"
+
+namespace tw::bench {
+
+/// The GEMM with a D of bf16 instead of 8 bits with scales.
+inline gemm_problem with_wide_d(gemm_problem p) {
+  p.d.type = elem::bf16;
+  p.scale_d.reset();
+  return p;
+}
+
+class operand_sets {
+ public:
+  /// At least two sets, and `cycle_bytes` in all of them together (but 4096 sets at most), filled
+  /// with random data. D has room for with_wide_d() too. Throws `rejected` TW0714 when the device
+  /// has too little memory.
+  operand_sets(gemm_problem const& p, measure_options const& o, cudaStream_t stream) {
+    auto const stride = [&](std::int64_t rows, std::int64_t columns, elem e) {
+      return padded((p.batch * rows * columns * size_bits(e) + 7) / 8);
+    };
+    elem const widest_d = p.scale_d ? elem::bf16 : p.d.type;
+    a_bytes_ = stride(p.m, p.k, p.a.type);
+    b_bytes_ = stride(p.k, p.n, p.b.type);
+    d_bytes_ = stride(p.m, result_cols(p.epilogue, p.n), widest_d);
+    c_bytes_ = p.c ? stride(p.m, result_cols(p.epilogue, p.n), p.c->type) : 0;
+    auto const scales = [&](std::optional<scale_desc> const& s, std::int64_t outer,
+                            std::int64_t k) {
+      if (!s) return std::size_t{0};
+      std::int64_t const all = scale_extent(*s, outer, k) + (p.batch - 1) * s->batch_stride;
+      return padded(all * size_bytes(s->type));
+    };
+    scale_a_bytes_ = scales(p.scale_a, p.m, p.k);
+    scale_b_bytes_ = scales(p.scale_b, p.n, p.k);
+    if (is_block_result(p))
+      scale_d_bytes_ = padded(block_result_bytes(p));
+    else if (p.scale_d)
+      scale_d_bytes_ = scales(p.scale_d->desc, p.m, result_cols(p.epilogue, p.n));
+    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_ +
+                                                 scale_a_bytes_ + scale_b_bytes_ + scale_d_bytes_);
+    sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
+    cycle_bytes_ = set_bytes * sets_;
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
+    if (cycle_bytes_ > 0.95 * static_cast<double>(free_bytes))
+      throw rejected({"TW0714", "device memory", std::to_string(free_bytes >> 20) + " MiB free",
+                      std::to_string(static_cast<std::size_t>(cycle_bytes_ / 0.95) >> 20) + " MiB",
+                      ""});
+    auto const count = static_cast<std::size_t>(sets_);
+    a_ = device_buffer(a_bytes_ * count);
+    b_ = device_buffer(b_bytes_ * count);
+    d_ = device_buffer(d_bytes_ * count);
+    auto const elems = [](device_buffer const& x, elem e) {
+      return static_cast<std::int64_t>(x.bytes()) * 8 / size_bits(e);
+    };
+    if (p.c) {
+      c_ = device_buffer(c_bytes_ * count);
+      fill(c_.data(), elems(c_, p.c->type), p.c->type, o.data, 2 * o.seed + 2, stream);
+    }
+    if (p.epilogue.bias != along::none) {
+      bias_ = device_buffer(stride(1, std::max(p.m, p.n), p.epilogue.bias_type));
+      fill(bias_.data(), elems(bias_, p.epilogue.bias_type), p.epilogue.bias_type, o.data,
+           2 * o.seed + 3, stream);
+    }
+    scale_a_ = device_buffer(scale_a_bytes_ * count);
+    scale_b_ = device_buffer(scale_b_bytes_ * count);
+    scale_d_ = device_buffer(scale_d_bytes_ * count);
+    auto const fill_all = [&](device_buffer const& x, elem type, std::uint64_t seed) {
+      fill_scales(x.data(), elems(x, type), type, seed, stream);
+    };
+    if (p.scale_a) fill_all(scale_a_, p.scale_a->type, 2 * o.seed + 4);
+    if (p.scale_b) fill_all(scale_b_, p.scale_b->type, 2 * o.seed + 5);
+    given_d_ = p.scale_d && p.scale_d->given;
+    if (given_d_) fill_all(scale_d_, elem::f32, 2 * o.seed + 6);
+    if (is_block_scaled(p) && p.scale_a->second_level) {
+      second_level_ = device_buffer(sizeof(float));
+      check(cudaMemcpy(second_level_.data(), &second_level, sizeof(float), cudaMemcpyHostToDevice),
+            "copy of a second level");
+    }
+    if (p.batch > 1) make_addresses(p);
+    workspace_ = device_buffer(
+        static_cast<std::size_t>(gemm_workspace_bytes(p, {}) + 3 * (p.batch + 2) * 128));
+    check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
+    fill(a_.data(), elems(a_, p.a.type), p.a.type, o.data, 2 * o.seed, stream);
+    fill(b_.data(), elems(b_, p.b.type), p.b.type, o.data, 2 * o.seed + 1, stream);
+  }
+
+  int count() const { return sets_; }
+  /// The second levels of A and B multiplied; 1 where the operands have none.
+  float second_levels() const {
+    return second_level_.bytes() > 0 ? second_level * second_level : 1.0F;
+  }
+  double cycle_bytes() const { return cycle_bytes_; }
+
+  gemm_operands at(int set) const {
+    auto const i = static_cast<std::size_t>(set);
+    gemm_operands o;
+    o.a = a_.data() + i * a_bytes_;
+    o.b = b_.data() + i * b_bytes_;
+    o.d = d_.data() + i * d_bytes_;
+    if (c_bytes_ > 0) o.c = c_.data() + i * c_bytes_;
+    o.bias = bias_.data();
+    if (scale_a_bytes_ > 0) o.scale_a = scale_a_.data() + i * scale_a_bytes_;
+    if (scale_b_bytes_ > 0) o.scale_b = scale_b_.data() + i * scale_b_bytes_;
+    if (scale_d_bytes_ > 0) o.scale_d = scale_d_.data() + i * scale_d_bytes_;
+    if (second_level_.bytes() > 0)
+      o.second_level_a = o.second_level_b = reinterpret_cast<float const*>(second_level_.data());
+    if (addresses_.bytes() > 0) {
+      auto* const of_set = reinterpret_cast<void**>(addresses_.data()) + i * 3 * batch_;
+      o.a_array = of_set;
+      o.b_array = of_set + batch_;
+      o.d_array = of_set + 2 * batch_;
+    }
+    o.workspace = workspace_.data();  // launches follow each other
+    o.workspace_bytes = static_cast<std::int64_t>(workspace_.bytes());
+    return o;
+  }
+
+  /// All bits of every D and of its computed scales become ones: a NaN in each type of 8 bits or
+  /// more.
+  void poison(cudaStream_t stream) const {
+    check(cudaMemsetAsync(d_.data(), 0xFF, d_.bytes(), stream), "cudaMemset");
+    if (scale_d_bytes_ > 0 && !given_d_)
+      check(cudaMemsetAsync(scale_d_.data(), 0xFF, scale_d_.bytes(), stream), "cudaMemset");
+  }
+  result_sets results() const { return {d_.data(), d_bytes_, sets_}; }
+
+ private:
+  static constexpr float second_level = 0.5F;  // of NVFP4's A and of its B
+
+  static std::size_t padded(std::int64_t bytes) {
+    return (static_cast<std::size_t>(bytes) + 1023) / 1024 * 1024;
+  }
+
+  /// For each set the addresses of its matrices of A, B and D.
+  void make_addresses(gemm_problem const& p) {
+    batch_ = static_cast<std::size_t>(p.batch);
+    std::vector<void*> host;
+    for (int set = 0; set < sets_; ++set) {
+      gemm_operands const o = at(set);
+      auto const add = [&](void const* base, matrix_desc const& m) {
+        for (std::int64_t i = 0; i < p.batch; ++i)
+          host.push_back(static_cast<char*>(const_cast<void*>(base)) + i * m.batch_stride_bytes());
+      };
+      add(o.a, p.a);
+      add(o.b, p.b);
+      add(o.d, p.d);
+    }
+    addresses_ = device_buffer(host.size() * sizeof(void*));
+    check(cudaMemcpy(addresses_.data(), host.data(), addresses_.bytes(), cudaMemcpyHostToDevice),
+          "copy of addresses");
+  }
+
+  std::size_t batch_ = 0;
+  device_buffer addresses_;
+  std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
+  std::size_t scale_a_bytes_ = 0, scale_b_bytes_ = 0, scale_d_bytes_ = 0;
+  bool given_d_ = false;
+  int sets_ = 0;
+  double cycle_bytes_ = 0;
+  device_buffer a_, b_, c_, d_, bias_, scale_a_, scale_b_, scale_d_, second_level_, workspace_;
+};
+
+}  // namespace tw::bench

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem_request.cpp  Words and pitches to matrices.
+#include "tools/request/problem_request.hpp"
+
+#include <cmath>
+
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tools/io/refuse.hpp"
+
+namespace tw {
+namespace {
+
+/// A matrix of rows x cols, its batch one after the other. Where that distance is no number of 64
+/// bits, accept() refuses the pitch or the extent that makes it so.
+matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pitch,
+                   std::int64_t batch) {
+  bool const row_major = ord == order::row_major;
+  matrix_desc m{type, ord, pitch != 0 ? pitch : row_major ? cols : rows};
+  std::int64_t stride = 0;
+  if (batch > 1 && !__builtin_mul_overflow(m.pitch_elems, row_major ? rows : cols, &stride))
+    m.batch_stride_elems = stride;
+  return m;
+}
+
+/// Float32 scales of an operand, in torch's order where the choice names no library.
+std::optional<scale_desc> scales_of(std::optional<scale_choice> const& choice,
+                                    scaled_operand const& x) {
+  if (!choice) return std::nullopt;
+  return make_scale(x, choice->kind.value_or(scaling::tensor),
+                    choice->library.value_or(scale_library::torch));
+}
+
+}  // namespace
+
+gemm_problem problem_of(problem_request const& a) {
+  if (a.add_c && a.epilogue.residual)
+    refuse("TW0615", "command line", "--beta-c and an epilogue with residual",
+           "one of them: one matrix is added, before the activation or last");
+  gemm_problem p;
+  p.m = a.m, p.n = a.n, p.k = a.k, p.batch = a.batch;
+  order const a_order = a.layout[0] == 'T' ? order::row_major : order::col_major;
+  order const b_order = a.layout[1] == 'N' ? order::col_major : order::row_major;
+  p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
+  p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, a.batch);
+  p.precision = a.precision;
+  p.reproducible = a.reproducible;
+  p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
+  p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
+  if (a.format) {
+    p.scale_a = make_block_scale({false, a.m, a.k, a.batch}, *a.format, a.scale_order);
+    p.scale_b = make_block_scale({true, a.n, a.k, a.batch}, *a.format, a.scale_order);
+  }
+  p.epilogue = a.epilogue.epilogue;
+  p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
+  if (a.scale_d.any())
+    p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);
+  if (is_fused(p.epilogue) || a.epilogue.residual) {
+    p.epilogue.bias_type = size_bits(a.d) <= 8 ? elem::bf16 : a.d;
+    p.alpha =
+        1 / std::sqrt(static_cast<float>(a.k));  // sums of magnitude 1: activations bend there
+  }
+  if (a.add_c || a.epilogue.residual) {
+    p.c = p.d, p.beta = 1;
+    if (size_bits(a.d) <= 8) p.c->type = elem::bf16;
+  }
+  return p;
+}
+
+}  // namespace tw

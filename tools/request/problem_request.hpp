@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem_request.hpp  A problem as `tilewright plan`, `tilewright tune` and shape files give it:
+//                    sizes, words and pitches, no matrices.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tilewright/problem/block_format.hpp"
+#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tools/request/epilogues.hpp"
+#include "tools/request/result_scale_request.hpp"
+
+namespace tw {
+
+struct problem_request {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  elem ab = elem::bf16, d = elem::bf16;
+  std::optional<elem> b = {};                         // not given: ab
+  std::optional<block_format> format = {};            // then ab is its type
+  factor_order scale_order = factor_order::swizzled;  // of its scales
+  gemm_precision precision = {};
+  std::optional<scale_choice> scale_a = {}, scale_b = {};  // of float32
+  result_scale_request scale_d = {};
+  std::string layout = "TN";  // A is T = (m, k) or N = (k, m), B is N = (n, k) or T = (k, n)
+  order d_order = order::row_major;
+  std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
+  bench::named_epilogue epilogue = {};
+  bool reproducible = false;
+  bool add_c = false;  // of D's type, order and pitch, before the activation
+};
+
+/// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)
+/// `add_c` beside a residual: there is one C.
+gemm_problem problem_of(problem_request const& a);
+
+}  // namespace tw
