@@ -213,6 +213,69 @@ std::string curve() {
   return "";
 }
 
+template <class S>
+std::string waves() {
+  for (int const sms : {1, 4, 132})
+    for (int const tiles : {1, 4, 131, 132, 133, 512}) {
+      int slots = 0;  // of tiles, until the last CTA ends
+      for (int done = 0; done < tiles; done += sms) slots += sms;
+      double const got = S::busy_share(tiles, sms);
+      if (std::abs(got - static_cast<double>(tiles) / slots) > 1e-9)
+        return at(std::to_string(tiles) + " tiles on " + std::to_string(sms) + " SMs", got);
+    }
+  return "";
+}
+
+template <class S>
+std::string columns() {
+  for (int const n : {8, 16, 96, 128, 192, 256})
+    for (int const accumulators : {1, 2, 4}) {
+      int right = 0;
+      for (int c = 512; c >= 32 && c >= n * accumulators; c /= 2) right = c;
+      if (auto const got = S::tensor_columns(n, accumulators); got != right)
+        return at(
+            std::to_string(accumulators) + " accumulators of " + std::to_string(n) + " columns",
+            got);
+    }
+  return "";
+}
+
+template <class S>
+std::string pair_intensity() {
+  for (int const ctas : {1, 2})
+    for (int const bm : {128, 256})
+      for (int const bn : {128, 256}) {
+        long long bytes = 0;
+        for (int cta = 0; cta < ctas; ++cta) bytes += 2LL * (bm / ctas + bn / ctas);
+        double const right = 2.0 * bm * bn / static_cast<double>(bytes);
+        double const got = S::flop_per_loaded_byte(ctas, bm, bn);
+        if (std::abs(got - right) > 1e-9)
+          return at(
+              std::to_string(ctas) + " CTAs, " + std::to_string(bm) + " x " + std::to_string(bn),
+              got);
+      }
+  return "";
+}
+
+template <class S>
+std::string factors() {
+  for (int const blocks : {4, 12}) {
+    int byte = 0;
+    for (int rows = 0; rows < 256; rows += 128)
+      for (int first = 0; first < blocks; first += 4)
+        for (int r = 0; r < 32; ++r)
+          for (int group = 0; group < 4; ++group)
+            for (int f = 0; f < 4; ++f, ++byte) {
+              int const row = rows + 32 * group + r, block = first + f;
+              if (auto const got = S::byte_of_factor(row, block, blocks); got != byte)
+                return at("row " + std::to_string(row) + ", block " + std::to_string(block) +
+                              " of " + std::to_string(blocks),
+                          got);
+            }
+  }
+  return "";
+}
+
 }  // namespace check
 
 /// The exercises in order.
@@ -225,7 +288,9 @@ std::vector<check_of_exercise> check_exercises() {
           {5, check::registers<S>()}, {6, check::order<S>()},
           {7, check::arrivals<S>()},  {8, check::masks<S>()},
           {9, check::pairs<S>()},     {10, check::swizzle<S>()},
-          {11, check::curve<S>()}};
+          {11, check::curve<S>()},    {12, check::waves<S>()},
+          {13, check::columns<S>()},  {14, check::pair_intensity<S>()},
+          {15, check::factors<S>()}};
 }
 
 }  // namespace ladder

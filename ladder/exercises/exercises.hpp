@@ -3,7 +3,7 @@
 //
 //     ninja -C build ladder_exercises && build/bin/ladder_exercises
 //
-// docs/tutorial explains each. The program calls a function wrong as long as it returns 0, or {}.
+// docs/tutorial explains each. A function is wrong as long as it returns 0, -1 or {}.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +85,31 @@ struct exercises {
   /// once, where every 4^j consecutive points from a multiple of 4^j on are a square and
   /// neighbours on the curve are neighbours in the square.
   static place curve([[maybe_unused]] int i, [[maybe_unused]] int side) { return {}; }
+
+  /// 12. The share of the SMs' time in which they compute, if `sms` CTAs take `tiles` tiles of
+  /// equal cost one after another: 1 if each SM always has a tile.
+  static double busy_share([[maybe_unused]] int tiles, [[maybe_unused]] int sms) { return 0; }
+
+  /// 13. Columns of tensor memory to allocate for `accumulators` tiles of 128 x n float32 sums. An
+  /// allocation is a power of two, at least 32 and at most 512. 0 if they do not fit.
+  static int tensor_columns([[maybe_unused]] int n, [[maybe_unused]] int accumulators) {
+    return -1;
+  }
+
+  /// 14. FLOP for each byte of A and B that TMA loads, in bf16: `ctas` CTAs (1 or 2) multiply
+  /// together and compute a tile of bm x bn. Each loads its share of the rows of A and of the
+  /// columns of B.
+  static double flop_per_loaded_byte([[maybe_unused]] int ctas, [[maybe_unused]] int bm,
+                                     [[maybe_unused]] int bn) {
+    return 0;
+  }
+
+  /// 15. The byte at which the scale factor of row `row` and block `block` along K lies in global
+  /// memory, if a row has `blocks` blocks, a multiple of 4. 512 bytes are 128 rows and 4 blocks.
+  static int byte_of_factor([[maybe_unused]] int row, [[maybe_unused]] int block,
+                            [[maybe_unused]] int blocks) {
+    return -1;
+  }
 };
 
 }  // namespace ladder

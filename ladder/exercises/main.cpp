@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     found = true;
   }
   if (!found) {
-    std::fprintf(stderr, "ladder_exercises: there is no exercise %s, only 1 to 11\n", argv[1]);
+    std::fprintf(stderr, "ladder_exercises: there is no exercise %s, only 1 to 15\n", argv[1]);
     return 2;
   }
   return all ? 0 : 1;

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Exercises, AreSolvedByTheSolutions) {
   auto const checks = check_exercises<solutions>();
-  EXPECT_EQ(checks.size(), 11U);
+  EXPECT_EQ(checks.size(), 15U);
   for (auto const& [number, wrong] : checks) EXPECT_EQ(wrong, "") << "exercise " << number;
 }
 
@@ -26,12 +26,14 @@ struct nearly : solutions {
     return 128 * row + (column / 8 ^ row % 4) * 16 + column % 8 * 2;
   }
   static place curve(int i, int side) { return {i / side, i % side}; }
+  static int byte_of_factor(int row, int block, int blocks) { return row * blocks + block; }
 };
 
 TEST(Exercises, NearlyRightIsWrong) {
   auto const checks = check_exercises<nearly>();
   for (auto const& [number, wrong] : checks)
-    EXPECT_EQ(wrong.empty(), number != 4 && number != 10 && number != 11) << "exercise " << number;
+    EXPECT_EQ(wrong.empty(), number != 4 && number != 10 && number != 11 && number != 15)
+        << "exercise " << number;
 }
 
 TEST(Exercises, AMessageHasWhatTheFunctionReturned) {

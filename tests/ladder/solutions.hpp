@@ -54,6 +54,21 @@ struct solutions {
     }
     return p;
   }
+  static double busy_share(int tiles, int sms) {
+    return static_cast<double>(tiles) / ((tiles + sms - 1) / sms * sms);
+  }
+  static int tensor_columns(int n, int accumulators) {
+    int columns = 32;
+    while (columns < n * accumulators) columns *= 2;
+    return columns <= 512 ? columns : 0;
+  }
+  static double flop_per_loaded_byte(int, int bm, int bn) {
+    return static_cast<double>(bm) * bn / (bm + bn);
+  }
+  static int byte_of_factor(int row, int block, int blocks) {
+    return (row / 128 * (blocks / 4) + block / 4) * 512 + row % 32 * 16 + row % 128 / 32 * 4 +
+           block % 4;
+  }
 };
 
 }  // namespace ladder
