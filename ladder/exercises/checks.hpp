@@ -42,6 +42,11 @@ template <class Value>
 std::string at(std::string const& input, Value const& got) {
   return at(input) + ": returned " + shown(got);
 }
+/// And the right one.
+template <class Value, class Right>
+std::string at(std::string const& input, Value const& got, Right const& right) {
+  return at(input, got) + ", right is " + shown(right);
+}
 
 template <class S>
 std::string intensity() {
@@ -51,9 +56,9 @@ std::string intensity() {
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < columns; ++c) flop += 2 * 8;
       for (int x = 0; x < rows + columns; ++x) bytes += 8 * 2;
-      double const got = S::flop_per_byte(rows, columns);
-      if (std::abs(got - static_cast<double>(flop) / bytes) > 1e-9)
-        return at(std::to_string(rows) + " x " + std::to_string(columns) + " elements", got);
+      double const got = S::flop_per_byte(rows, columns), right = static_cast<double>(flop) / bytes;
+      if (std::abs(got - right) > 1e-9)
+        return at(std::to_string(rows) + " x " + std::to_string(columns) + " elements", got, right);
     }
   return "";
 }
@@ -66,7 +71,7 @@ std::string accumulator() {
       place const right{map::row_of(t / 32, t % 32) + map::row_of_register(v),
                         map::col_of(t % 32) + map::col_of_register(v)};
       if (auto const got = S::place_of_accumulator(t, v); got != right)
-        return at("thread " + std::to_string(t) + ", element " + std::to_string(v), got);
+        return at("thread " + std::to_string(t) + ", element " + std::to_string(v), got, right);
     }
   return "";
 }
@@ -80,7 +85,7 @@ std::string bytes() {
         long long loaded = 0;
         for (int tile = 0; tile < m / bm * (n / bn); ++tile) loaded += 2LL * (bm + bn) * k;
         if (auto const got = S::loaded_bytes(m, n, k, bm, bn); got != loaded)
-          return at("tiles of " + std::to_string(bm) + " x " + std::to_string(bn), got);
+          return at("tiles of " + std::to_string(bm) + " x " + std::to_string(bn), got, loaded);
       }
   return "";
 }
@@ -89,8 +94,10 @@ template <class S, int Stages>
 std::string ring() {
   tw::ring<Stages> slot_now;
   for (int k = 0; k < 7 * Stages; ++k, slot_now.next())
-    if (auto const got = S::slot_of(k, Stages); got != slot{slot_now.stage, slot_now.phase})
-      return at("K block " + std::to_string(k) + " of " + std::to_string(Stages) + " stages", got);
+    if (auto const got = S::slot_of(k, Stages), right = slot{slot_now.stage, slot_now.phase};
+        got != right)
+      return at("K block " + std::to_string(k) + " of " + std::to_string(Stages) + " stages", got,
+                right);
   return "";
 }
 
@@ -105,7 +112,7 @@ std::string registers() {
         if (auto const got = S::consumer_registers(consumers, launched, producer); got != most)
           return at(std::to_string(consumers) + " consumers, " + std::to_string(launched) +
                         " registers at launch, " + std::to_string(producer) + " for the producer",
-                    got);
+                    got, most);
       }
   return "";
 }
@@ -120,7 +127,8 @@ std::string order() {
         for (int column = 0; column < n_tiles; ++column)
           for (int row = first; row < first + band; ++row, ++i)
             if (auto const got = S::tile_of(i, m_tiles, n_tiles, band); got != place{row, column})
-              return at("tile " + std::to_string(i) + " in bands of " + std::to_string(band), got);
+              return at("tile " + std::to_string(i) + " in bands of " + std::to_string(band), got,
+                        place{row, column});
     }
   return "";
 }
@@ -135,9 +143,9 @@ std::string arrivals() {
         parities += 1 + consumers;            // landed: the producer; free: one of each warpgroup
       }
       if (auto const got = S::arrivals_with_tokens(k_blocks, consumers); got != tokens)
-        return at("tokens, " + std::to_string(consumers) + " consumers", got);
+        return at("tokens, " + std::to_string(consumers) + " consumers", got, tokens);
       if (auto const got = S::arrivals_with_parities(k_blocks, consumers); got != parities)
-        return at("parities, " + std::to_string(consumers) + " consumers", got);
+        return at("parities, " + std::to_string(consumers) + " consumers", got, parities);
     }
   return "";
 }
@@ -153,7 +161,7 @@ std::string masks() {
         if (auto const got = S::same_rows(rank, m, n); got != mask)
           return at("rank " + std::to_string(rank) + " of " + std::to_string(m) + " x " +
                         std::to_string(n),
-                    got);
+                    got, mask);
       }
   return "";
 }
@@ -181,8 +189,9 @@ std::string swizzle() {
     for (int column = 0; column < 64; ++column) {
       auto const plain = static_cast<std::uint32_t>(128 * row + 2 * column);
       int const got = S::swizzled_byte(row, column);
-      if (got != static_cast<int>(tw::swizzled(plain, tw::swizzle_mode::b128)))
-        return at("(" + std::to_string(row) + ", " + std::to_string(column) + ")", got);
+      auto const right = static_cast<int>(tw::swizzled(plain, tw::swizzle_mode::b128));
+      if (got != right)
+        return at("(" + std::to_string(row) + ", " + std::to_string(column) + ")", got, right);
     }
   return "";
 }
@@ -219,9 +228,9 @@ std::string waves() {
     for (int const tiles : {1, 4, 131, 132, 133, 512}) {
       int slots = 0;  // of tiles, until the last CTA ends
       for (int done = 0; done < tiles; done += sms) slots += sms;
-      double const got = S::busy_share(tiles, sms);
-      if (std::abs(got - static_cast<double>(tiles) / slots) > 1e-9)
-        return at(std::to_string(tiles) + " tiles on " + std::to_string(sms) + " SMs", got);
+      double const got = S::busy_share(tiles, sms), right = static_cast<double>(tiles) / slots;
+      if (std::abs(got - right) > 1e-9)
+        return at(std::to_string(tiles) + " tiles on " + std::to_string(sms) + " SMs", got, right);
     }
   return "";
 }
@@ -235,7 +244,7 @@ std::string columns() {
       if (auto const got = S::tensor_columns(n, accumulators); got != right)
         return at(
             std::to_string(accumulators) + " accumulators of " + std::to_string(n) + " columns",
-            got);
+            got, right);
     }
   return "";
 }
@@ -252,7 +261,7 @@ std::string pair_intensity() {
         if (std::abs(got - right) > 1e-9)
           return at(
               std::to_string(ctas) + " CTAs, " + std::to_string(bm) + " x " + std::to_string(bn),
-              got);
+              got, right);
       }
   return "";
 }
@@ -270,7 +279,7 @@ std::string factors() {
               if (auto const got = S::byte_of_factor(row, block, blocks); got != byte)
                 return at("row " + std::to_string(row) + ", block " + std::to_string(block) +
                               " of " + std::to_string(blocks),
-                          got);
+                          got, byte);
             }
   }
   return "";

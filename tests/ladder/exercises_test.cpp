@@ -40,7 +40,7 @@ TEST(Exercises, AMessageHasWhatTheFunctionReturned) {
   for (auto const& [number, wrong] : check_exercises<nearly>())
     EXPECT_TRUE(wrong.empty() || wrong.find(": returned ") != std::string::npos) << wrong;
   EXPECT_EQ(check_exercises<exercises>()[1].wrong,
-            "wrong for thread 0, element 1: returned row 0, column 0");
+            "wrong for thread 0, element 1: returned row 0, column 0, right is row 0, column 1");
 }
 
 }  // namespace
