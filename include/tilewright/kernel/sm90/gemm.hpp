@@ -169,7 +169,7 @@ struct gemm_sm90_kernel {
     ring<C.stages> slot;
     typename scheduler::work work(p.work, scheduler::own_cluster());
     for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
-      tile_place const tile = scheduler::tile_of(p, seg.tile);
+      cta_tile const tile = scheduler::tile_of(p, seg);
       auto const k = scheduler::k_blocks_of(seg);
       if (has_block_scales<C>(p))
         copy_scales_of<scales_of_b::blocks>(p, s, slot, tile, k.begin, k.end);
@@ -179,9 +179,8 @@ struct gemm_sm90_kernel {
   }
   template <scales_of_b B>
   TW_DEVICE static void copy_scales_of(params const& p, smem& s, ring<C.stages>& slot,
-                                       tile_place tile, int begin, int end) {
-    scale_copies<C, B> const scales(p, thread_id() - warp_threads, tile.m * C.tile_m,
-                                    tile.n * C.cols_of_d(), tile.batch);
+                                       cta_tile tile, int begin, int end) {
+    scale_copies<C, B> const scales(p, thread_id() - warp_threads, tile.row, tile.col, tile.matrix);
     scales.run(s, slot, begin, end);
   }
 
@@ -193,8 +192,8 @@ struct gemm_sm90_kernel {
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
   static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
 
-  TW_DEVICE static bool is_outside(params const& p, int cluster_tile, int first_row) {
-    return warp_uniform(scheduler::tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
+  TW_DEVICE static bool is_outside(params const& p, segment const& seg, int first_row) {
+    return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
   }
 
   /// Ping-pong: once a consumer has issued the wgmmas of its tile, the other may start.
@@ -229,21 +228,21 @@ struct gemm_sm90_kernel {
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 2 * warpgroup_threads);
       if constexpr (may_skip) {
-        if (p.m % C.tile_m != 0 && is_outside(p, seg.tile, first_row)) {
+        if (p.m % C.tile_m != 0 && is_outside(p, seg, first_row)) {
           mainloop::skip(s, consumer, slot, warp_uniform(seg.k_end - seg.k_begin));
           continue;
         }
       }
-      tile_place tile{};
+      cta_tile tile{};
       if constexpr (place_first) {  // while the first loads are in flight
-        tile = scheduler::tile_of(p, seg.tile);
-        tile = {warp_uniform(tile.m), warp_uniform(tile.n), warp_uniform(tile.batch)};
+        tile = scheduler::tile_of(p, seg);
+        tile = {warp_uniform(tile.matrix), warp_uniform(tile.row), warp_uniform(tile.col)};
       }
       typename scheduler::part part{};
       if constexpr (place_first) part = scheduler::part_of(p, seg, consumer);
       sums_of<C, C.tile_n> acc;  // (64, tile_n) each
       auto const k = scheduler::k_blocks_of(seg);
-      consumer_part const rows{first_row, tile.n * C.cols_of_d(), warp_uniform(k.end - k.begin)};
+      consumer_part const rows{first_row, tile.col, warp_uniform(k.end - k.begin)};
       mainloop::run(p, s, slot, rows, acc, next_turn{work, p.work, consumer});
       Profile::store_begins(s.profile, consumer);
       if constexpr (scheduler::divides_k_in_cluster) {
@@ -263,15 +262,13 @@ struct gemm_sm90_kernel {
   /// the tile is first_row.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               typename scheduler::part part, tile_place tile, int first_row,
+                               typename scheduler::part part, cta_tile tile, int first_row,
                                Fragments& acc, staging_state& staged) {
     if constexpr (!place_first) part = scheduler::part_of(p, seg, consumer);
     if (!scheduler::reduce(s.fix, part, consumer, acc)) return;
-    if constexpr (!place_first) tile = scheduler::tile_of(p, seg.tile);
+    if constexpr (!place_first) tile = scheduler::tile_of(p, seg);
     int const owner = scheduler::divides_k_in_cluster ? cluster_rank() : 0;
-    int const col =
-        C.varies_tile_n() ? tile.n * p.tile_cols : (tile.n * C.owners() + owner) * C.d_cols();
-    fragment_place const at{tile.m * C.tile_m + first_row, col, tile.batch};
+    fragment_place const at = scheduler::place_in_d(p, tile, first_row, owner * C.d_cols());
     if constexpr (std::is_same_v<sum_type<C>, result_type<C>>) {
       store::store(p.epilogue, s.d, consumer, at, acc, staged);
     } else {

@@ -43,27 +43,26 @@ struct gemm_loads {
   struct whole_tile {
     static constexpr int a_rows = C.tile_m, b_rows = C.tile_n, a_mine = a_share, b_mine = b_share;
   };
-  /// Where a CTA's loads begin: row m of A and column n of B, of matrix `batch`.
+  /// The beginning of a CTA's loads: row m of A and column n of B, of matrix `batch`.
   struct tile_loads {
     int m, n, batch;
     k_range blocks;
     part_of_tile part;
   };
 
-  /// Where a segment's tile is, and its K blocks.
+  /// The place of a segment's tile, and its K blocks.
   TW_DEVICE static tile_loads loads_of(gemm_params const& p, segment const& seg) {
-    tile_place const tile = scheduler::tile_of(p, seg.tile);
+    cta_tile const tile = scheduler::tile_of(p, seg);
     int const rank_m = cluster_rank() % C.cluster_m;
     int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
-    int const m = tile.m * C.tile_m + rank_n * a_share;
-    int const n = tile.n * scheduler::cols_of(p) + rank_m * b_share;
-    return {m,
-            n,
-            tile.batch,
+    int const m = rank_n * a_share, n = rank_m * b_share;  // of this CTA's share, in the tile
+    int const rows = scheduler::rows_left(p, tile), cols = scheduler::b_cols_left(p, tile);
+    return {tile.row + m,
+            scheduler::first_b_col(tile) + n,
+            tile.matrix,
             scheduler::k_blocks_of(seg),
-            {in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
-             in_matrix(p.n - tile.n * scheduler::cols_of(p), scheduler::cols_of(p)),
-             in_matrix(p.m - m, a_share), in_matrix(p.n - n, max_b_share(p))}};
+            {in_matrix(rows, C.tile_m), in_matrix(cols, scheduler::b_cols_of(p)),
+             in_matrix(rows - m, a_share), in_matrix(cols - n, max_b_share(p))}};
   }
   /// Columns of B that a CTA loads at most.
   TW_DEVICE static int max_b_share(gemm_params const& p) {

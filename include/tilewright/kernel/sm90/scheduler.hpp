@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/sm90/cluster_sum.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/fixup.hpp"
@@ -14,6 +15,13 @@
 
 namespace tw {
 
+/// A CTA's tile of D. Producer, consumers and epilogue take its place and its extents from here
+/// (docs/decisions/0053).
+struct cta_tile {
+  int matrix;    // of the batch
+  int row, col;  // of D, where it begins; with a gate, a column of D is two columns of B
+};
+
 /// The common part of all kinds of tile schedulers: the places of tiles, and K blocks.
 template <gemm_config C>
 struct tile_places {
@@ -21,16 +29,37 @@ struct tile_places {
   TW_DEVICE static int own_cluster() { return C.cluster() == 1 ? cta_id() : cluster_id(); }
   TW_DEVICE static int clusters() { return C.cluster() == 1 ? cta_count() : cluster_count(); }
 
-  /// The CTA's tile of a cluster tile, in units of CTA tiles.
-  TW_DEVICE static tile_place tile_of(gemm_params const& p, int cluster_tile) {
-    tile_place const t = p.walk.place(cluster_tile);
-    return {t.m * C.cluster_m + cluster_rank() % C.cluster_m,
-            t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n, t.batch};
+  /// The CTA's tile of a segment, which is of a cluster tile.
+  TW_DEVICE static cta_tile tile_of(gemm_params const& p, segment const& seg) {
+    tile_place const t = p.walk.place(seg.tile);  // in units of cluster tiles
+    int const m = t.m * C.cluster_m + cluster_rank() % C.cluster_m;
+    int const n = t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n;
+    return {t.batch, m * C.tile_m, n * (C.varies_tile_n() ? p.tile_cols : C.cols_of_d())};
   }
 
-  /// Columns of a tile.
-  TW_DEVICE static int cols_of(gemm_params const& p) {
+  /// Rows of the tile's matrix from the tile's first one on; 0 or less: the tile lies outside. They
+  /// are a difference to a parameter, not a member, which would take a register in the main loop.
+  TW_DEVICE static int rows_left(gemm_params const& p, cta_tile const& tile) {
+    return p.m - tile.row;
+  }
+  /// Columns of B from the tile's first one on.
+  TW_DEVICE static int b_cols_left(gemm_params const& p, cta_tile const& tile) {
+    return p.n - first_b_col(tile);
+  }
+  /// The tile's first column of B.
+  TW_DEVICE static int first_b_col(cta_tile const& tile) {
+    return C.gated() ? 2 * tile.col : tile.col;
+  }
+  /// Columns of B in a tile.
+  TW_DEVICE static int b_cols_of(gemm_params const& p) {
     return C.varies_tile_n() ? p.tile_cols : C.tile_n;
+  }
+
+  /// Where fragments of the tile are stored, whose first element is `rows` below and `cols` right
+  /// of the tile's.
+  TW_DEVICE static fragment_place place_in_d(gemm_params const&, cta_tile const& tile, int rows,
+                                             int cols) {
+    return {tile.row + rows, tile.col + cols, tile.matrix};
   }
 
   /// K blocks [begin, end).
