@@ -12,6 +12,7 @@ A ratio is the contender's median time divided by ours, so above 1 Tilewright is
 that took the same algorithm as another (`same_as`) has its time.
 """
 import csv
+import gzip
 import io
 import json
 import math
@@ -24,6 +25,16 @@ TABLE = os.path.join(RESULTS, "history.csv")
 COLUMNS = ["result", "date", "commit", "device", "shapes_file", "mode", "category", "contender",
            "shapes", "ratio_mean", "ratio_min", "ratio_max"]
 SCHEMA = "tilewright.bench.gemm/1"
+
+
+def name_of(path):
+    return os.path.basename(path).removesuffix(".gz").removesuffix(".json")
+
+
+def read_result(path):
+    """The JSON of a result, which may be packed with gzip."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
 
 
 def medians_us(shape, mode):
@@ -81,9 +92,8 @@ def text_of(rows):
 def enter(paths):
     rows = read_table()
     for path in paths:
-        name = os.path.splitext(os.path.basename(path))[0]
-        with open(path, encoding="utf-8") as file:
-            found = rows_of(name, json.load(file))
+        name = name_of(path)
+        found = rows_of(name, read_result(path))
         rows = [row for row in rows if row["result"] != name] + found
     with open(TABLE, "w", encoding="utf-8") as file:
         file.write(text_of(rows))
@@ -95,11 +105,10 @@ def check():
     with open(TABLE, encoding="utf-8") as file:
         complaints = [] if file.read() == text_of(table) else [f"{TABLE}: rows are not in order"]
     for entry in sorted(os.listdir(RESULTS)):
-        if not entry.endswith(".json"):
+        if not entry.endswith((".json", ".json.gz")):
             continue
-        with open(os.path.join(RESULTS, entry), encoding="utf-8") as file:
-            result = json.load(file)
-        name = os.path.splitext(entry)[0]
+        result = read_result(os.path.join(RESULTS, entry))
+        name = name_of(entry)
         old = [row for row in table if row["result"] == name]
         if result.get("schema") == SCHEMA and text_of(rows_of(name, result)) != text_of(old):
             complaints.append(f"stale: history.csv has other rows for {entry}; "

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import pictures  # gen/pictures.py
 import rooms  # gen/rooms.py
 import sentences  # gen/sentences.py
 import words  # gen/words.py
@@ -46,7 +47,7 @@ class SourceFile:
     """One file: its path from the root, its text, and the text of C++ without comments."""
 
     def __init__(self, root, path):
-        self.path = path
+        self.path, self.root = path, root
         with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
             self.text = file.read()
         self.lines = self.text.splitlines()
@@ -265,8 +266,11 @@ def check_snippets(files):
 
 
 def check_links(files):
-    """A relative link of a page leads to a file or folder of the tree."""
+    """A relative link of a page leads to a file or folder of the tree, or to a picture that a
+    page draws."""
     paths = {f.path for f in files}
+    paths.update(path for f in files if f.path.endswith(".md")
+                 for path, _ in pictures.pictures_of(f.path, f.text))
     folders = {os.path.dirname(p) for p in paths}
     for f in files:
         if not f.path.endswith(".md"):
@@ -277,7 +281,8 @@ def check_links(files):
                     continue
                 path = os.path.normpath(os.path.join(os.path.dirname(f.path),
                                                      target.split("#")[0]))
-                if path not in paths and path not in folders and \
+                packed = path.endswith(".gz") and os.path.isfile(os.path.join(f.root, path))
+                if not packed and path not in paths and path not in folders and \
                         not any(folder.startswith(path + "/") for folder in folders):
                     yield f.path, number, f"the link {target} leads to no file"
             if f.path.startswith(("docs/decisions/", "CHANGELOG")):

@@ -5,24 +5,25 @@
     tests/gpu/mutants/on_a_gpu.py build build/mutants
     tests/gpu/mutants/on_a_gpu.py run build/mutants -o raw.json    # on a machine with a GPU
     build/bin/tilewright check --mutants --seeds 12 --json > emulator.json
-    python3 gen/mutants_gpu.py --merge raw.json emulator.json -o DATE-h200-mutants.json
+    python3 gen/mutants_gpu.py --merge raw.json emulator.json -o DATE-h200-mutants.json.gz
 
 Then `python3 gen/mutants_gpu.py --table` writes the table of the page again; --check compares.
 """
 import argparse
+import gzip
 import json
 import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULT = os.path.join(ROOT, "bench/results/2026-11-21-h200-mutants.json")
+RESULT = os.path.join(ROOT, "bench/results/2026-11-21-h200-mutants.json.gz")
 PAGE = os.path.join(ROOT, "docs/mutants-on-a-gpu.md")
 TOOLS = ["racecheck", "synccheck", "memcheck", "initcheck"]
 BEGIN, END = "<!-- from here: gen/mutants_gpu.py --table -->\n", "<!-- to here -->\n"
 
 
 def read(path):
-    with open(path, encoding="utf-8") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         return json.load(file)
 
 
@@ -161,8 +162,9 @@ def main():
     parser.add_argument("--check", action="store_true", help="complain if the table is another")
     options = parser.parse_args()
     if options.merge:
-        with open(options.o, "w", encoding="utf-8") as file:
-            file.write(dump(merge(*map(read, options.merge))))
+        text = dump(merge(*map(read, options.merge))).encode()
+        with open(options.o, "wb") as file:
+            file.write(gzip.compress(text, mtime=0) if options.o.endswith(".gz") else text)
     if options.table or options.check:
         fresh = table(read(RESULT))
         with open(PAGE, encoding="utf-8") as file:

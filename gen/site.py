@@ -3,10 +3,13 @@
 """site.py  Builds the pages as an HTML site of one folder: ./dev site
 
 The pages are copied as they lie in the repository. What they link to comes along: a source file
-becomes a page, a folder a list of its files, data are copied. A page lists the error codes. mkdocs
-then makes HTML of it, by the settings and the navigation of mkdocs.yml.
+becomes a page, a folder a list of its files, data are copied. The command draws the pictures. A
+page lists the error codes. mkdocs then makes HTML of it, by the settings and the navigation of
+mkdocs.yml.
 
-    site.py OUT [--mkdocs PROGRAM]      OUT/html is the site, OUT/pages its sources
+    site.py OUT [--mkdocs PROGRAM] [--command TILEWRIGHT]
+
+OUT/html is the site, OUT/pages its sources.
 """
 import argparse
 import os
@@ -15,6 +18,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import pictures  # gen/pictures.py
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md",
@@ -44,6 +49,16 @@ class Site:
         self.made = set()     # files of OUT/pages, as paths of the repository
         self.dead = []
 
+    def pictures(self, command):
+        """Draws the pictures of the pages."""
+        for page in sorted(ROOT.glob("docs/**/*.md")):
+            path = str(page.relative_to(ROOT))
+            for picture, words in pictures.pictures_of(path, page.read_text(encoding="utf-8")):
+                if picture not in self.made:
+                    self.made.add(picture)
+                    (self.pages / picture).parent.mkdir(parents=True, exist_ok=True)
+                    pictures.draw(command, words, str(self.pages / picture), ROOT)
+
     def write(self, path, text):
         target = self.pages / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -64,6 +79,8 @@ class Site:
         name, _, anchor = link.partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page), name))
         there = ROOT / path
+        if path in self.made:
+            return link
         if path.startswith("..") or not there.exists():
             self.dead.append(f"{page}: {link}")
             return link
@@ -144,10 +161,13 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("out", type=pathlib.Path)
     options.add_argument("--mkdocs", default="mkdocs")
+    options.add_argument("--command", type=os.path.abspath,
+                         default=os.environ.get("TW_COMMAND", "build/bin/tilewright"))
     o = options.parse_args()
     out = o.out.resolve()
     shutil.rmtree(out / "pages", ignore_errors=True)
     site = Site(out)
+    site.pictures(o.command)
     site.errors()
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):

@@ -5,11 +5,11 @@
     <!-- code FILE NAME -->        the function or struct NAME of FILE, with its comment
     <!-- diff FILE FILE -->        the lines that differ, without those above #pragma once
     <!-- run WORDS -->             the command and what it prints (both streams)
-    <!-- picture NAME: WORDS -->   docs/tutorial/pictures/NAME, drawn by the command (the words hold
-                                   OUT for the path)
+    <!-- picture NAME: WORDS -->   a picture that ./dev site draws (gen/pictures.py)
     <!-- figures [RUNG] -->        TFLOP/s of the article and of bench/results/ladder-*.json
 
-A fenced block, a picture or a table follows each of them. --check compares and changes nothing;
+A fenced block, a picture or a table follows each of them. --check compares, draws the pictures
+into a temporary folder, and changes nothing;
 tests/docs/tutorial_test.py runs it.
 """
 import argparse
@@ -23,6 +23,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as xml
+
+import pictures  # gen/pictures.py
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = os.path.join(ROOT, "docs/tutorial")
@@ -35,7 +38,6 @@ ARTICLE = [(1, "", 32), (2, "", 317), (3, "", 423), (4, "", 498),
            (6, "", 660), (7, "", 704), (8, "", 734), (9, "", 747), (10, "", 758), (11, "", 764)]
 BLOCK = re.compile(r"<!-- (code|diff|run) (.*?) -->\n```\w*\n.*?\n```\n", re.S)
 FIGURES = re.compile(r"<!-- figures ?(\d*) -->\n(?:\|.*\n)*")
-PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->\n")
 
 
 def read(path):
@@ -72,14 +74,10 @@ def difference(before, after):
     return "\n".join(x for x in lines if not x.startswith("@@"))
 
 
-# The pages show the emulator: commands do not see a GPU of this machine.
-WITHOUT_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-
-
 @functools.cache
 def run(command, words):
-    done = subprocess.run([command, *shlex.split(words)], env=WITHOUT_GPU, capture_output=True,
-                          text=True, cwd=ROOT, check=False)
+    done = subprocess.run([command, *shlex.split(words)], env=pictures.WITHOUT_GPU,
+                          capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"tutorial.py: tilewright {words}: {done.stderr}")
     # The library's kernel, and so its counts, depend on the kernels that a build has.
@@ -130,19 +128,16 @@ def filled(page, text, command):
                        figures(int(m[1] or 0)), text)
 
 
-def pictures(text, command):
-    """(path, content) of each picture of a page."""
-    for name, words in PICTURE.findall(text):
+def undrawn(page, text, command):
+    """Complaints about the pictures of a page: each command draws well-formed SVG."""
+    for path, words in pictures.pictures_of(page, text):
         with tempfile.TemporaryDirectory() as folder:
-            out = os.path.join(folder, name)
-            done = subprocess.run([command, *[out if w == "OUT" else w
-                                              for w in shlex.split(words)]],
-                                  env=WITHOUT_GPU, capture_output=True, text=True, cwd=ROOT,
-                                  check=False)
-            if done.returncode not in (0, 1):
-                sys.exit(f"tutorial.py: tilewright {words}: {done.stderr}")
-            with open(out, encoding="utf-8") as file:
-                yield os.path.join(PAGES, "pictures", name), file.read()
+            out = os.path.join(folder, os.path.basename(path))
+            try:
+                pictures.draw(command, words, out, ROOT)
+                xml.parse(out)
+            except (RuntimeError, xml.ParseError) as why:
+                yield f"{path}: {why}"
 
 
 def main():
@@ -158,18 +153,14 @@ def main():
             continue
         with open(page, encoding="utf-8") as file:
             old = file.read()
-        for path, content in [(page, filled(page, old, command)), *pictures(old, command)]:
-            try:
-                with open(path, encoding="utf-8") as file:
-                    same = file.read() == content
-            except FileNotFoundError:
-                same = False
-            if same:
-                continue
-            stale.append(os.path.relpath(path, ROOT))
+        new = filled(page, old, command)
+        if new != old:
+            stale.append(os.path.relpath(page, ROOT))
             if not o.check:
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(content)
+                with open(page, "w", encoding="utf-8") as file:
+                    file.write(new)
+        if o.check:
+            stale += undrawn(os.path.relpath(page, ROOT), old, command)
     for path in stale:
         print(("not up to date: " if o.check else "written: ") + path)
     return 1 if o.check and stale else 0

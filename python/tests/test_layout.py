@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_layout.py  The layout algebra through Python, and the reference data of tests/conform."""
 import copy
+import gzip
 import json
 import os
 import pickle
@@ -146,10 +147,10 @@ def test_examples(name):
 
 def conform_rows(name):
     folder = os.environ.get("TW_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "../..")
-    path = os.path.join(folder, "tests/conform", name)
+    path = os.path.join(folder, "tests/conform", name + ".gz")
     if not os.path.exists(path):
         pytest.skip("the reference data are in the source tree")
-    with open(path, encoding="utf-8") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 

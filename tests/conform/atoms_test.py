@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""atoms_test.py  Every row of atoms.jsonl, as a query to `tilewright layout --jsonl`.
+"""atoms_test.py  Every row of atoms.jsonl.gz, as a query to `tilewright layout --jsonl`.
 
 A question is the row's input fields; every other field of the row must come back: the same text
 after normalising, or a layout that is the same function with a compatible profile (its offsets, or
 their CRC, stand beside it). Prints the counts per op; any other difference is a failure.
 """
 import collections
+import gzip
 import json
 import os
 import re
@@ -87,7 +88,7 @@ def differences(row, answer, inputs):
 
 class Atoms(unittest.TestCase):
     def test_every_row(self):
-        with open(os.path.join(HERE, "atoms.jsonl"), encoding="utf-8") as file:
+        with gzip.open(os.path.join(HERE, "atoms.jsonl.gz"), "rt", encoding="utf-8") as file:
             rows = [json.loads(line) for line in file]
         self.assertGreater(len(rows), 600)
         inputs = [COMMON_INPUTS | INPUTS.get(row["op"], set()) for row in rows]

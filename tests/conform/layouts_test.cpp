@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// layouts_test.cpp  Every row of tests/conform/layouts*.jsonl whose operation exists, with counts.
+// layouts_test.cpp  Every row of tests/conform/layouts*.jsonl.gz whose operation exists, with
+//                   counts.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/packed.hpp"
 #include "tilewright/atom/call.hpp"
 #include "tilewright/base/check.hpp"
 #include "tools/io/crc32.hpp"
@@ -25,7 +27,7 @@ using tw::i64;
 using tw::layout;
 
 std::vector<json> rows_of(std::string const& name) {
-  std::ifstream in(std::string(TW_SOURCE_DIR "/tests/conform/") + name);
+  std::istringstream in = tw::unpacked("tests/conform/" + name);
   std::vector<json> rows;
   for (std::string line; std::getline(in, line);) rows.push_back(json::parse(line));
   return rows;

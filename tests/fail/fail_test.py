@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fail_test.py  Files that must not compile do not, and the compiler's text says why.
+"""fail_test.py  Code that must not compile does not, and the compiler's text says why.
 
-Each tests/fail/*.cpp has two halves: without TW_FAIL it compiles, with TW_FAIL it must not, and
-the compiler's output must hold every text named by a comment:
+Each tests/fail/*.cpp has the cases of a group of headers. A case is a namespace with two halves:
+without TW_FAIL it compiles, with TW_FAIL it must not, and the compiler's output must hold every
+text named by a comment of the case:
+    // case NAME
     // expect-error: TEXT        in both compilers; the first one stands in the first error
     // expect-error(g++): TEXT   in that one only (g++ or nvcc)
     // expect-no: TEXT           nowhere in the output
@@ -10,11 +12,12 @@ the compiler's output must hold every text named by a comment:
     // compilers: nvcc           only there; the default is g++ and, with TW_EFFORT=full, nvcc
     // bad target: 90            nvcc's target of the bad half, instead of 90a
     // bad standard: 17          C++ standard of the bad half, instead of 20
-The output must name a line of the file itself: the user's. A list of errors does not help: at most
-MAX_LINES lines. Every rule of the headers has such a file (test_every_rule_has_a_file).
+    namespace NAME {
+The output must name a line of the case itself: the user's. A list of errors does not help: at most
+MAX_LINES lines. Every rule of the headers has a case (test_every_rule_has_a_case).
 
 g++ shows each call between the user's line and the rule in one line, nvcc in three: that is where
-the longer outputs come from. `fail_test.py --table` prints the lines of each file.
+the longer outputs come from. `fail_test.py --table` prints the lines of each case.
 """
 import concurrent.futures
 import glob
@@ -35,29 +38,44 @@ if NVCC:
     COMMANDS["nvcc"] = [NVCC, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a",
                         "-I" + INCLUDE, "-x", "cu", "--ptx"]
 MAX_LINES = 10
-BATCH = 16  # files that nvcc compiles as one source; it stops at 100 errors
+BATCH = 16  # cases that nvcc compiles as one source; it stops at 100 errors
 ERROR = re.compile(r"\berror\b(?: #?\d*)?:|: catastrophic error")
 
 
 class Case:
-    """One file and what it expects of one compiler."""
+    """One case and what it expects of one compiler."""
 
-    def __init__(self, path, compiler):
-        self.path, self.compiler, self.name = path, compiler, os.path.basename(path)
-        with open(path, encoding="utf-8") as file:
-            self.text = file.read()
+    def __init__(self, path, text, first, compiler):
+        self.path, self.compiler = path, compiler
+        self.head = [(i + 1, line) for i, line in enumerate(text)
+                     if line.startswith(("#include", "using namespace"))]
+        end = next((i for i in range(first + 1, len(text)) if text[i].startswith("// case ")),
+                   len(text))
+        self.first, self.lines = first, text[first:end]
+        self.name = self.lines[0].removeprefix("// case ")
+        of_case = "\n".join(self.lines)
+        assert f"\nnamespace {self.name} {{\n" in of_case, f"{path}: no namespace {self.name}"
         which = rf"(?:\({re.escape(compiler)}\))?"
         self.expected = [e.strip() for e in
-                         re.findall(rf"^// expect-error{which}: (.*)$", self.text, re.M)]
-        self.absent = re.findall(r"^// expect-no: (.*)$", self.text, re.M)
-        only = re.search(r"^// compilers: (.*)$", self.text, re.M)
+                         re.findall(rf"^// expect-error{which}: (.*)$", of_case, re.M)]
+        self.absent = re.findall(r"^// expect-no: (.*)$", of_case, re.M)
+        only = re.search(r"^// compilers: (.*)$", of_case, re.M)
         self.applies = not only or compiler in only[1].split()
-        longest = re.search(rf"^// max lines\({re.escape(compiler)}\): (\d+)", self.text, re.M)
+        longest = re.search(rf"^// max lines\({re.escape(compiler)}\): (\d+)", of_case, re.M)
         self.max_lines = int(longest[1]) if longest else MAX_LINES
-        target = re.search(r"^// bad target: (\w+)$", self.text, re.M)
+        target = re.search(r"^// bad target: (\w+)$", of_case, re.M)
         self.target = target[1] if target else "90a"
-        standard = re.search(r"^// bad standard: (\w+)$", self.text, re.M)
+        standard = re.search(r"^// bad standard: (\w+)$", of_case, re.M)
         self.standard = standard[1] if standard else "20"
+
+    def names_a_line(self, output, or_head=False):
+        """Does the output name a line of the case, or of the includes of its file?"""
+        path = re.escape(self.path)
+        lines = [int(a or b) for a, b in
+                 re.findall(rf"{path}[:(](\d+)|line (\d+) of \S*{path}", output)]
+        head = [line for line, _ in self.head if or_head]
+        return any(self.first < line <= self.first + len(self.lines) or line in head
+                   for line in lines)
 
     def is_usual(self):
         """Is its bad half compiled as the good ones are?"""
@@ -67,7 +85,7 @@ class Case:
         """(status, output) of the half that must not compile."""
         command = [re.sub("90a", self.target, word).replace("c++20", "c++" + self.standard)
                    for word in COMMANDS[self.compiler]]
-        return run(command + ["-DTW_FAIL", self.path])
+        return compiled(command + ["-DTW_FAIL"], [self])
 
     def check(self):
         """None, or what is wrong."""
@@ -88,8 +106,7 @@ class Case:
         errors = [found.start() for found in ERROR.finditer(output)] + [len(output)] * 2
         if self.expected[0] not in output[:errors[1]]:
             return f"the first error is not '{self.expected[0]}':\n{output}"
-        if not re.search(rf"{re.escape(self.name)}[:(]\d|line \d+ of \S*{re.escape(self.name)}",
-                         output):
+        if not self.names_a_line(output, or_head=True):
             return f"no line of {self.name} is named in:\n{output}"
         if (lines := count_lines(output)) > self.max_lines:
             return f"{lines} lines, at most {self.max_lines}:\n{output}"
@@ -107,55 +124,55 @@ def count_lines(output):
     return sum(1 for line in output.splitlines() if line.strip())
 
 
+def cases_of(path, compiler):
+    with open(path, encoding="utf-8") as file:
+        text = file.read().splitlines()
+    return [Case(path, text, first, compiler) for first, line in enumerate(text)
+            if line.startswith("// case ")]
+
+
 def cases():
     return [case for path in sorted(glob.glob(os.path.join(HERE, "*.cpp")))
-            for case in (Case(path, compiler) for compiler in COMMANDS) if case.applies]
+            for compiler in COMMANDS for case in cases_of(path, compiler) if case.applies]
 
 
-def one_source(of_one_compiler):
-    """One source of all files, each in a separate namespace."""
-    includes, bodies = [], []
-    for number, case in enumerate(of_one_compiler):
-        lines = case.text.splitlines()
-        last = max((i for i, line in enumerate(lines) if line.startswith("#include")), default=-1)
-        includes += [line for line in lines if line.startswith("#include")]
-        bodies += [f"namespace case_{number} {{", f'#line {last + 2} "{case.path}"',
-                   *lines[last + 1:], f"}}  // namespace case_{number}"]
-    return "\n".join(list(dict.fromkeys(includes)) + bodies) + "\n"
+def compiled(command, of_one_compiler):
+    """Status and output of one source of these cases."""
+    head = {line: f'#line {number} "{case.path}"\n{line}' for case in of_one_compiler
+            for number, line in case.head}
+    text = "\n".join([head[line] for line in sorted(head, key=lambda h: h.startswith("using"))] +
+                     [line for case in of_one_compiler
+                      for line in (f'#line {case.first + 1} "{case.path}"', *case.lines)])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cases.cpp")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        return run(command + [path])
 
 
 def check_good_halves(compiler, of_one_compiler):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "good.cpp")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(one_source(of_one_compiler))
-        status, output = run(COMMANDS[compiler] + [path])
+    status, output = compiled(COMMANDS[compiler], of_one_compiler)
     return None if status == 0 else f"a good half does not compile:\n{output}"
 
 
 def check_together(batch):
-    """The faults of bad halves for nvcc, as {name: None or text}. They are one source, for nvcc
-    spends its time in headers; a file whose errors are not as expected there, as where two files
-    need the same instance of a template, is compiled alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "bad.cpp")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(one_source(batch))
-        _, output = run(COMMANDS["nvcc"] + ["-DTW_FAIL", path])
-    said = dict.fromkeys((case.path for case in batch), "")
+    """The faults of bad halves for nvcc, as [(name, None or text)]. They are one source, for nvcc
+    spends its time in headers; a case whose errors are not as expected there, as if two cases need
+    the same instance of a template, is compiled alone."""
+    _, output = compiled(COMMANDS["nvcc"] + ["-DTW_FAIL"], batch)
+    said = [""] * len(batch)
     for block in re.split(r"^(?=\S[^\n]*\(\d+\): (?:error|warning))", output, flags=re.M):
-        for path in said:
-            if path in block:
-                said[path] += re.sub(r"^\d+ errors? detected.*\n", "", block, flags=re.M)
+        for number, case in enumerate(batch):
+            if case.names_a_line(block):
+                said[number] += re.sub(r"^\d+ errors? detected.*\n", "", block, flags=re.M)
                 break
     summary = "1 error detected in the compilation of one file.\n"  # the line that each has alone
-    return {case.name: case.fault_of(bool(ERROR.search(said[case.path])),
-                                     said[case.path] + summary) and case.check()
-            for case in batch}
+    return [(case.name, case.fault_of(bool(ERROR.search(text)), text + summary) and case.check())
+            for case, text in zip(batch, said)]
 
 
 class MustNotCompile(unittest.TestCase):
-    def test_every_file(self):
+    def test_every_case(self):
         found = cases()
         self.assertNotEqual(found, [])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -167,19 +184,19 @@ class MustNotCompile(unittest.TestCase):
                        for first in range(0, len(together), BATCH)]
             jobs = [(case, pool.submit(case.check)) for case in found if case not in together]
         for compiler, job in good.items():
-            with self.subTest(file="good halves", compiler=compiler):
+            with self.subTest(case="good halves", compiler=compiler):
                 if job.result():
                     self.fail(job.result())
         faults = [(case.name, case.compiler, job.result()) for case, job in jobs]
         faults += [(name, "nvcc", fault) for batch in batches
-                   for name, fault in batch.result().items()]
+                   for name, fault in batch.result()]
         self.assertEqual(len(faults), len(found))
         for name, compiler, fault in faults:
-            with self.subTest(file=name, compiler=compiler):
+            with self.subTest(case=name, compiler=compiler):
                 if fault:
                     self.fail(fault)
 
-    def test_every_rule_has_a_file(self):
+    def test_every_rule_has_a_case(self):
         """The rules of the headers: an array type named after the rule, or a static assertion."""
         rules = {}
         for path in glob.glob(os.path.join(INCLUDE, "tilewright/**/*.hpp"), recursive=True):
@@ -191,9 +208,9 @@ class MustNotCompile(unittest.TestCase):
         expected = " ".join(text for case in cases() for text in case.expected)
         if not NVCC:  # cases that only nvcc can fail, and texts of nvcc
             for path in glob.glob(os.path.join(HERE, "*.cpp")):
-                expected += " ".join(Case(path, "nvcc").expected)
+                expected += " ".join(t for case in cases_of(path, "nvcc") for t in case.expected)
         missing = sorted(f"{code} ({path})" for code, path in rules.items() if code not in expected)
-        self.assertEqual(missing, [], "rules without a file in tests/fail")
+        self.assertEqual(missing, [], "rules without a case in tests/fail")
 
 
 def print_table():

@@ -12,6 +12,7 @@ most 1000 ns times the leaves of its arguments. Nothing is asserted: times depen
 """
 import argparse
 import datetime
+import gzip
 import json
 import os
 import re
@@ -81,8 +82,11 @@ def compile_times(folder):
 
 def run_times(folder, library, program):
     program = program or build_program(folder, library)
-    done = subprocess.run([program, os.path.join(ROOT, "tests/conform/layouts.jsonl")],
-                          capture_output=True, text=True, check=True)
+    corpus = os.path.join(folder, "layouts.jsonl")
+    with gzip.open(os.path.join(ROOT, "tests/conform/layouts.jsonl.gz"), "rb") as packed, \
+            open(corpus, "wb") as file:
+        shutil.copyfileobj(packed, file)
+    done = subprocess.run([program, corpus], capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

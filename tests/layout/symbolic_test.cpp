@@ -6,16 +6,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/effort.hpp"
 #include "tests/layout/random.hpp"
+#include "tests/packed.hpp"
 
 namespace {
 
@@ -292,7 +293,7 @@ void print(std::map<std::string, count> const& counts) {
 }
 
 TEST(Symbolic, MixedRowsOfTheCorpus) {
-  std::ifstream in(TW_SOURCE_DIR "/tests/conform/layouts.jsonl");
+  std::istringstream in = unpacked("tests/conform/layouts.jsonl");
   std::map<std::string, count> counts;
   std::map<std::string, count> others;  // the same rows with other values
   random_source r(41);

@@ -3,6 +3,7 @@
 
 The command may have more: mutants that are newer than the GPU run are not in the table.
 """
+import gzip
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ done = subprocess.run([os.environ["TW_COMMAND"], "check", "--mutants", "--seeds"
 if not done.stdout:
     sys.exit(done.stderr)
 today = {m["name"] for m in json.loads(done.stdout)["mutants"]}
-with open(root + "/bench/results/2026-11-21-h200-mutants.json", encoding="utf-8") as file:
+with gzip.open(root + "/bench/results/2026-11-21-h200-mutants.json.gz", "rt") as file:
     rows = json.load(file)["rows"]
 shown = {f"{r['kernel']}/{r['name']}" for r in rows if r["name"]}
 if not shown or shown - today:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pictures.py  The pictures of the docs that a command draws; ./dev site draws them, the tree has
+none of them.
+
+A page names a picture and its command:
+    <!-- picture NAME: WORDS -->               in docs/tutorial: pictures/NAME; the words hold OUT
+    tilewright WORDS -o docs/pictures/NAME     in another page, in a line of a block
+"""
+import os
+import re
+import shlex
+import subprocess
+
+COMMENT = re.compile(r"<!-- picture (\S+): (.*?) -->\n")
+LINE = re.compile(r"^tilewright ((?:layout|roofline) .*-o (docs/pictures/\S+).*)$", re.M)
+# A page shows the emulator: commands do not see a GPU of this machine.
+WITHOUT_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+
+
+def pictures_of(page, text):
+    """(path, words) of each picture that a page has drawn; OUT stands for the path in the words."""
+    if page.startswith("docs/tutorial/"):
+        return [(f"docs/tutorial/pictures/{name}", shlex.split(words))
+                for name, words in COMMENT.findall(text)]
+    if not page.startswith("docs/") or page.startswith("docs/decisions/"):
+        return []
+    return [(path, ["OUT" if word == path else word for word in shlex.split(words)])
+            for words, path in LINE.findall(text)]
+
+
+def draw(command, words, out, root):
+    """Writes the picture; throws RuntimeError with the text of a command that refuses."""
+    done = subprocess.run([command, *[out if word == "OUT" else word for word in words]],
+                          env=WITHOUT_GPU, capture_output=True, text=True, cwd=root, check=False)
+    if done.returncode not in (0, 1) or not os.path.exists(out):  # 1: a planted bug was found
+        raise RuntimeError(f"tilewright {shlex.join(words)}: {done.stderr or done.stdout}")
