@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "atom/spelling.hpp"
+#include "base/fork_safe.hpp"
 #include "base/log.hpp"
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
@@ -24,7 +25,7 @@ struct interrupt_setting {
   int (*function)(void*) = nullptr;
   void* context = nullptr;
 };
-std::mutex interrupt_mutex;
+fork_safe_mutex interrupt_mutex;
 interrupt_setting interrupt;  // guarded by the mutex
 
 std::string layout_text(char const* expression) {

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "base/fork_safe.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -100,14 +101,14 @@ log_state state_of_environment(char const* default_level) {
   return s;
 }
 
-std::mutex mutex;
+fork_safe_mutex mutex;
 log_state const* started = nullptr;
 
 struct log_listener {
   log_function function = nullptr;
   void* context = nullptr;
 };
-std::mutex listener_mutex;
+fork_safe_mutex listener_mutex;
 log_listener listener;  // guarded by the mutex
 
 log_listener listening() {

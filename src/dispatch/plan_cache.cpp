@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_cache.cpp  A hash map with a lock that readers share.
+// plan_cache.cpp  A hash map with a lock.
 #include "dispatch/plan_cache.hpp"
 
 #include <bit>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
+#include "base/fork_safe.hpp"
 #include "tilewright/problem/operand.hpp"
 
 namespace tw {
 namespace {
 
 struct cache {
-  std::shared_mutex mutex;
+  fork_safe_mutex mutex;
   std::unordered_map<plan_key, std::shared_ptr<gemm_plan const>, plan_key_hash> plans;
 };
 
@@ -61,25 +61,25 @@ std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operand
   cache& c = the_cache();
   plan_key const key = key_of(p, o, dev, ordinal);
   {
-    std::shared_lock const lock(c.mutex);
+    std::scoped_lock const lock(c.mutex);
     if (auto const found = c.plans.find(key); found != c.plans.end()) return found->second;
   }
   // Outside of the lock: two threads may plan the same problem, and agree.
   auto plan = std::make_shared<gemm_plan const>(plan_gemm(p, o, dev));
-  std::unique_lock const lock(c.mutex);
+  std::scoped_lock const lock(c.mutex);
   if (c.plans.size() >= most_cached_plans) c.plans.clear();
   return c.plans.emplace(key, std::move(plan)).first->second;
 }
 
 std::size_t cached_plans() {
   cache& c = the_cache();
-  std::shared_lock const lock(c.mutex);
+  std::scoped_lock const lock(c.mutex);
   return c.plans.size();
 }
 
 void forget_plans() {
   cache& c = the_cache();
-  std::unique_lock const lock(c.mutex);
+  std::scoped_lock const lock(c.mutex);
   c.plans.clear();
 }
 

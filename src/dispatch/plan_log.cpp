@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/fork_safe.hpp"
 #include "base/log.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
@@ -38,7 +39,7 @@ std::string product_text(gemm_problem const& p) {
 
 /// Is it the first time? A log that forgets after many problems says some of them again.
 bool first_time(plan_key const& key) {
-  static std::mutex mutex;
+  static fork_safe_mutex mutex;
   static std::unordered_set<plan_key, plan_key_hash> seen;
   std::scoped_lock const lock(mutex);
   if (seen.size() >= most_cached_plans) seen.clear();

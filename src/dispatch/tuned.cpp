@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/fork_safe.hpp"
 #include "base/log.hpp"
 #include "tilewright/base/check.hpp"
 
@@ -20,10 +21,10 @@ struct tuned_table {
   std::string card;
   int sms = 0;
   std::unordered_map<std::string, measured_plan> fastest;  // by problem_key
-  std::string trouble;
+  std::string news, trouble;                               // lines for the log
 };
 
-std::mutex mutex;
+fork_safe_mutex mutex;
 std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by device and SMs
 std::optional<tuning_identity> pretended;
 
@@ -37,21 +38,29 @@ std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id
     if (path.empty() || !std::filesystem::exists(path, ignored)) return table;
     for (tuned_problem const& t : tuning_store(path, tuning_store::access::read).finished(&*id))
       table->fastest[t.key] = t.fastest;
-    log_line(log_level::info, "tune",
-             fmt::format("tune: {} GEMMs of this device from {}", table->fastest.size(), path));
+    table->news = fmt::format("tune: {} GEMMs of this device from {}", table->fastest.size(), path);
   } catch (rejected const& r) {
     table->trouble = fmt::format("what was tuned is not used: {}", r.what());
-    log_line(log_level::warn, "tune", table->trouble);
   }
   return table;
 }
 
+void say(tuned_table const& t) {
+  if (!t.news.empty()) log_line(log_level::info, "tune", t.news);
+  if (!t.trouble.empty()) log_line(log_level::warn, "tune", t.trouble);
+}
+
 std::shared_ptr<tuned_table const> table() {
-  std::scoped_lock const lock(mutex);
-  std::optional<tuning_identity> const id = pretended ? pretended : identity_here();
-  auto& here = loaded[id ? fmt::format("{} {}", id->card, id->sms) : ""];
-  if (!here) here = load(id);
-  return here;
+  std::shared_ptr<tuned_table const> fresh;
+  {
+    std::scoped_lock const lock(mutex);
+    std::optional<tuning_identity> const id = pretended ? pretended : identity_here();
+    auto& here = loaded[id ? fmt::format("{} {}", id->card, id->sms) : ""];
+    if (here) return here;
+    here = fresh = load(id);
+  }
+  say(*fresh);  // unlocked: a log function of the user may plan or fork
+  return fresh;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/fork_safe.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
 #include "tilewright/arch/emu/cores.hpp"
@@ -39,7 +40,7 @@ class machine_pool {
   }
 
  private:
-  std::mutex mutex_;
+  fork_safe_mutex mutex_;
   std::vector<std::unique_ptr<machine>> free_;
 };
 

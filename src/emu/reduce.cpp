@@ -9,6 +9,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "base/fork_safe.hpp"
 #include "tilewright/base/convert.hpp"
 
 namespace tw::emu {
@@ -18,8 +19,8 @@ namespace {
 using tw::detail::reduce_type;
 
 /// Reductions of the same 128 bytes exclude each other.
-std::mutex& lock_of(std::byte const* p) {
-  static std::mutex locks[256];
+fork_safe_mutex& lock_of(std::byte const* p) {
+  static fork_safe_mutex locks[256];
   return locks[reinterpret_cast<std::uintptr_t>(p) / 128 % 256];
 }
 

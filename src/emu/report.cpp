@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/fork_safe.hpp"
 #include "emu/machine.hpp"
 #include "emu/source_lines.hpp"
 #include "emu/words.hpp"
@@ -82,7 +83,7 @@ std::string short_path(std::string_view path) {
 
 source_place place_of(site s) {
   if (s.line != address_line) return {short_path(s.file), s.line};
-  static std::mutex mutex;
+  static fork_safe_mutex mutex;
   static std::map<char const*, source_place> known;
   std::scoped_lock const lock(mutex);
   auto const [it, fresh] = known.try_emplace(s.file);

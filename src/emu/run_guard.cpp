@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/fork_safe.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
 
@@ -31,7 +32,7 @@ thread_local run_guard* active = nullptr;
 
 /// The handlers are the process's: those before come back with the last guard.
 struct installation {
-  std::mutex mutex;
+  fork_safe_mutex mutex;
   int guards = 0, catching = 0;
   struct sigaction crash_before[std::size(crash_signals)];
   struct sigaction tick_before;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork_safe.hpp  A mutex that a forked child finds free.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+namespace tw {
+
+/// A mutex of the process that a forked child finds free.
+///
+/// fork() copies a mutex as it is. If another thread holds the mutex at that moment, the child
+/// waits for a thread that the child does not have. The forking thread therefore locks all mutexes
+/// of this type before the fork (pthread_atfork). The parent unlocks them, the child makes them
+/// anew.
+///
+/// Precondition: a thread that holds a fork_safe_mutex takes no other one, calls no function of the
+/// user, and does not fork.
+class fork_safe_mutex {
+ public:
+  fork_safe_mutex();
+  fork_safe_mutex(fork_safe_mutex const&) = delete;
+  fork_safe_mutex& operator=(fork_safe_mutex const&) = delete;
+  ~fork_safe_mutex();
+
+  void lock() { mutex_.lock(); }
+  bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+  /// In a child: free, whoever held it in the parent.
+  void renew() { std::construct_at(&mutex_); }
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace tw
