@@ -33,8 +33,8 @@ class address_space {
     cta_state* owner = nullptr;
     std::uint32_t offset = 0;
   };
-  /// Where in the shared memory of a live CTA of the cluster so many bytes lie; owner null: not in
-  /// shared memory. E0006, E0016 where they are past its end, or the CTA has ended.
+  /// Where the bytes lie in the shared memory of a live CTA of the cluster; owner null: not in
+  /// shared memory. E0006, E0016 if they are past its end, or the CTA has ended.
   smem_place place_of(void const* address, std::size_t bytes, site where);
   /// E0055: an operation of global memory is given an address in shared memory.
   void require_global(void const* address, char const* what, site where);
@@ -62,15 +62,15 @@ class address_space {
   [[noreturn]] void exited_cta(int cta, site where);
 
   bool is_parameter(void const* address) const;
-  /// The fields that a TMA operation reads of the map at `m`; E0013, E0049 where it cannot.
+  /// The fields that a TMA operation reads of the map at `m`; E0013, E0049 if it cannot.
   tensor_map_desc const* map_of(tensor_map const& m, site where);
-  /// The fields of the map; E0013 where its bytes are no map.
+  /// The fields of the map; E0013 if its bytes are not a map.
   tensor_map_desc read_map(tensor_map const& m, site where);
   void acquire_map(tensor_map const& m, site where);
   [[noreturn]] void stop_at_unreleased_map(thread const& t);
 
  private:
-  /// Where the running thread's address is neither its stack nor the emulator's own memory.
+  /// True if the address is in neither the running thread's stack nor the emulator's own memory.
   bool is_global(void const* address) const;
 
   struct heap_block {

@@ -113,7 +113,7 @@ void async_engine::issue(bulk_op op) {
     return;
   }
   // The old bytes are gone from now on, and the new bytes have not come. (Padding of rows narrower
-  // than the swizzle span is never written; such boxes are not poisoned.)
+  // than the swizzle span is never written; these boxes are not poisoned.)
   if (load && op.what != bulk_op::kind::reduce_at_peer && box_fills_smem(*op.map))
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
@@ -157,7 +157,7 @@ void async_engine::complete(bulk_op const& op) {
     first = dst;
     cta_state& of_bar = op.of_pair ? c.cluster->ctas[static_cast<std::size_t>(c.even_rank())] : c;
     mbarrier_state& b = m_.barrier.at(of_bar, of_bar.smem + op.bar_offset, op.where);
-    m_.reports.landing = true;  // stays so where a report ends the run
+    m_.reports.landing = true;  // stays so if a report ends the run
     if (c.cluster->check && b.phase != op.issue_phase[c.rank])
       report_other_phase(of_bar, b, op, op.issue_phase[c.rank]);
     if (m_.log_) m_.log_->landed(op.traced_as, of_bar, b);

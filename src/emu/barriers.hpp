@@ -16,7 +16,7 @@ class barriers {
   void finish_round(group_barrier& b, hazard::checker* check);
   void warp_sync(thread& t, site where);
   void cta_sync(thread& t, site where);
-  /// E0053 where the lanes of a warp do not execute the same barrier instructions.
+  /// E0053 if the lanes of a warp do not execute the same barrier instructions.
   void check_converged(thread& t, std::string_view name, int id, int threads, site where);
   /// setmaxnreg: an increase waits until the CTA's pool has the registers.
   void set_max_regs(thread& t, int registers, bool more, site where);
@@ -29,7 +29,7 @@ class barriers {
   mbarrier_state& at(cta_state& c, void const* word, site where);
   /// The mbarrier at `word`, without a report; null: none was initialised there.
   mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;
-  /// A new one at `word`, `offset` in shared memory; E0056 where an mbarrier lies there already.
+  /// A new one at `word`, `offset` in shared memory; E0056 if an mbarrier lies there already.
   mbarrier_state& create(cta_state& c, void* word, std::uint32_t offset, int arrivals, site where);
   void arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where);
   /// Thread t is one of the barrier's phase.

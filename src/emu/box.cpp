@@ -41,7 +41,7 @@ struct inner_range {
 };
 
 /// Calls row(i, p) for every row of the box in order; p is where the tensor's row begins, or null
-/// where an outer coordinate is outside the tensor.
+/// if an outer coordinate is outside the tensor.
 template <class Row>
 void for_each_row(tensor_map_desc const& d, int const* at, Row&& row) {
   std::int64_t index[5] = {};

@@ -6,8 +6,8 @@
 // narrower row leaves free is not touched. The swizzle acts on shared-memory addresses.
 // Padded elements of 4 and 6 bits come as 8 or 12 bytes of data and 8 or 4 of padding, which the
 // emulator fills with ones.
-// Coordinates may reach beyond the tensor: loads fill such elements with zero; stores and additions
-// leave them out, but for the chunk of 16 bytes that holds a row's end, which they cover whole.
+// Coordinates may reach beyond the tensor: loads fill elements outside with zero; stores and
+// additions leave them out, except the chunk of 16 bytes with a row's end, which they cover whole.
 // Sources: PTX ISA, "Tensors": "Tiled Mode"; and, for narrow rows, whole chunks, tf32 and the
 // coordinates that trap, measurements on an H200: tests/gpu/emu_box.cu, docs/decisions/0006.
 #pragma once
@@ -27,7 +27,7 @@ enum class coverage : std::uint8_t { inside, clipped, outside };
 coverage box_coverage(tensor_map_desc const& d, int const* at);
 
 /// Why the hardware stops at these coordinates, or null. "Illegal instruction": the first must be a
-/// multiple of 16 bytes, and none may be negative where the tensor is written. "Illegal memory
+/// multiple of 16 bytes, and none may be negative if the tensor is written. "Illegal memory
 /// access": a load by a map over all memory (in_all_memory) whose box lies wholly outside of the
 /// matrix; measured on an H100, where the same box of another map is filled with zeros.
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor);

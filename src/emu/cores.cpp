@@ -12,7 +12,7 @@ namespace tw::emu {
 int usable_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // It fails where the machine has more cores than the set has room for.
+  // It fails if the machine has more cores than the set has room for.
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }

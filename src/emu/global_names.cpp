@@ -43,7 +43,7 @@ void nearest(std::span<smem_object const> objects, std::byte const* at, std::str
       nearest(o.members, here, name + ".", address, best);
       continue;
     }
-    constexpr std::uintptr_t smallest_pointer = 1 << 16;  // sizes and counts are no addresses
+    constexpr std::uintptr_t smallest_pointer = 1 << 16;  // sizes and counts are not addresses
     if (begin >= smallest_pointer && begin <= address && begin >= best.begin) best = {begin, name};
   }
 }
@@ -98,7 +98,7 @@ std::string address_space::name_of_global(std::uintptr_t address) const {
     return "a thread_local variable (of an OS thread, not of a thread of the kernel)";
   pointed best;
   nearest(m_.grid_.params_objects, static_cast<std::byte const*>(m_.params_), "", address, best);
-  // Farther away: another array. Where the arrays are known, theirs alone have such names.
+  // Farther away: another array. If the arrays are known, only their addresses have such names.
   constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 32;
   bool known = m_.options_.arrays.empty() && address - best.begin <= max_distance;
   for (global_array const& a : m_.options_.arrays) {

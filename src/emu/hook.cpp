@@ -24,7 +24,7 @@ static void seen(void const* address, std::size_t bytes, bool write, bool aligne
   machine::current().memory.plain_access(address, bytes, write, aligned, site_of(from));
 }
 
-/// By a function of the C library; from: null where it only writes.
+/// By a function of the C library; from: null if it only writes.
 static void copied(void* to, void const* from, std::size_t bytes, void const* at) {
   if (!in_kernel || bytes == 0) return;
   engine_call const inside;

@@ -118,7 +118,7 @@ void run_interruptible(int count, Work const& work, std::function<bool()> const&
   std::condition_variable ended;
   int running = count;
   {
-    std::vector<std::jthread> workers;  // joined here, also where one cannot be started
+    std::vector<std::jthread> workers;  // joined here, also if one cannot be started
     try {
       for (int i = 0; i < count; ++i)
         workers.emplace_back([&, i] {

@@ -85,7 +85,7 @@ class machine {
   hazard::global_memory* globals_ = nullptr;
 };
 
-/// E0001: who waits where for what, and what never came, in so many printed lines (deadlock.cpp).
+/// E0001: who waits where and for which event, in at most `most_lines` lines (deadlock.cpp).
 diagnosis deadlock_report(grid const& g,
                           std::vector<std::unique_ptr<cluster_state>> const& clusters,
                           int most_lines = 12);
@@ -123,7 +123,7 @@ bool same_place(site a, site b);
 bool same_hazard(diagnosis const& a, diagnosis const& b);
 /// A place known by the address of its machine code.
 site site_of(void const* return_address);
-/// "a[1]+0x20", or an offset where the kernel's shared memory has no names.
+/// "a[1]+0x20", or an offset if the kernel's shared memory is without names.
 std::string object_name(grid const& g, std::uint32_t offset);
 /// The object's name with " of CTA 3".
 std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset);

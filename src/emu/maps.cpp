@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// maps.cpp  Tensor maps that TMA operations name: those of the kernel's parameters, and those in
+// maps.cpp  Tensor maps that TMA operations name: maps among the kernel's parameters, and maps in
 //           global memory, which a CTA must acquire before it uses them.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
   check_bounds(d.base, static_cast<std::size_t>(bytes), "The tensor of a tensor map", where);
 }
 
-/// The fields of the map; E0013 where its bytes are no map.
+/// The fields of the map; E0013 if its bytes are not a map.
 tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
   std::string why;
   try {
@@ -60,7 +60,7 @@ tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
                                   [&](acquired_map const& x) { return x.at == &m; });
   bool const there = found != acquired.end();
   if (there && std::equal(m.words, m.words + 16, found->words)) return found->desc;
-  read_map(m, where);  // what is no map at all is E0013
+  read_map(m, where);  // bytes that are not a map at all are E0013
   m_.reports.stop(
       "E0049", "tensor-map-not-acquired",
       told({

@@ -215,7 +215,7 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order o
 
 void barriers::copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until, site where) {
   cta_state& c = *t.block;
-  m_.reports.landing = true;  // stays so where a report ends the run
+  m_.reports.landing = true;  // stays so if a report ends the run
   if (b.pending == 0)
     m_.reports.stop(
         "E0003", "mbarrier-too-many-arrivals",

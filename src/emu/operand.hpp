@@ -47,7 +47,7 @@ struct operand_layout {
   }
 };
 
-/// An operand of `extent` rows along M or N, whose elements have so many bytes.
+/// An operand of `extent` rows along M or N, whose elements have `element_bytes` bytes.
 struct operand_extent {
   operand_major major;
   int rows, element_bytes = 2;

@@ -6,7 +6,7 @@
 
 namespace tw::emu {
 
-/// D (64 x n words, as run_wgmma_group has it) = A * B, + D where the step accumulates.
+/// D (64 x n words, as run_wgmma_group has it) = A * B, + D if the step accumulates.
 void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step, memory smem_of_a,
                     memory smem_of_b);
 

@@ -20,7 +20,7 @@ inline constexpr int panel_columns = 24;
 /// Up to four steps: D (64 x n) = (accumulate ? D : 0) + A (64 x k) * B (k x n).
 struct product_block {
   elem a_type, b_type;
-  int k;  // a multiple of 8 up to 64; of 16 for elements of 16 bits, of 32 for those of 8
+  int k;  // a multiple of 8 up to 64; of 16 for elements of 16 bits, of 32 for elements of 8
   bool accumulate;
   bool exact_products;          // for the portable version, written by its widen_a
   alignas(64) float a[64][64];  // [k][row], written by widen_a
@@ -59,7 +59,7 @@ void make_nans_canonical(float* d, int count);
 
 extern product_version const product_portable;
 extern product_version const product_avx2, product_avx512;  // built for x86-64 alone
-/// Null where this processor, or this build of the emulator, does not have it.
+/// Null if this processor, or this build of the emulator, does not have it.
 product_version const* vector_product(product_isa isa);
 
 }  // namespace tw::emu

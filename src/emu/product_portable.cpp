@@ -2,7 +2,7 @@
 // product_portable.cpp  The matrix product for any processor; the other versions
 // reproduce.
 //
-// Where no product of two elements can overflow or lose bits to underflow it is exact in fp32 (two
+// If no product of two elements can overflow or lose bits to underflow it is exact in fp32 (two
 // significands of at most 11 bits), and one multiplication and one addition give the bits of a
 // fused multiply-add, many times faster on a processor that has none.
 #include <cmath>

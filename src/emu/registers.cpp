@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // registers.cpp  setmaxnreg: the registers of a CTA as its warpgroups release and request them.
 //
-// ptxas launches a kernel that uses setmaxnreg with as many registers a thread as its launch bounds
+// ptxas launches a kernel that uses setmaxnreg with the registers a thread that its launch bounds
 // allow one CTA, or with its largest count if that is smaller. The pool of the CTA is what it was
 // launched with, not the register file of the SM: 168 for each of 384 threads, 504 for a lane of
 // three warpgroups. An H200 runs 24 + 240 + 240 and hangs with 32 + 240 + 240; an increase to fewer

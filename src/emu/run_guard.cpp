@@ -45,7 +45,7 @@ installation& installed() {
 void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction* before) {
   struct sigaction act = {};
   act.sa_sigaction = handler;
-  // The handler does not return where it leaves the fiber: the signal must not stay blocked.
+  // The handler does not return if it leaves the fiber: the signal must not stay blocked.
   act.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   ::sigaction(signal, &act, before);
 }

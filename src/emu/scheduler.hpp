@@ -27,7 +27,7 @@ extern constinit std::atomic<int> kernels_running;
 extern thread_local constinit std::byte const* stack_limit;
 [[noreturn]] void stack_overflow();
 
-/// Every function that a kernel calls begins with one. Fibers are switched inside such calls alone,
+/// Every function that a kernel calls begins with one. Only these calls switch fibers,
 /// so the fiber that goes on finds in_kernel false and leaves its own call.
 class engine_call {
  public:
@@ -48,7 +48,7 @@ class scheduler {
  public:
   explicit scheduler(machine& m) : m_(m) {}
 
-  /// Of a launch with so many warps, which ends where another OS thread sets `interrupted`.
+  /// Of a launch with `warps` warps, which ends if another OS thread sets `interrupted`.
   void begin(std::size_t warps, std::uint64_t seed, bool alone,
              std::atomic<bool> const& interrupted);
   /// Runs `drive` on a separate stack until it ends or leave_for_good() is called. Throws what

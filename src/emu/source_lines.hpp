@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // source_lines.hpp  The source lines of a machine address, from the program's debug information.
 //
-// source_lines.cpp reads it with libbacktrace, which comes with g++; where that library is not
+// source_lines.cpp reads it with libbacktrace, which comes with g++; if that library is not
 // found, source_lines.nobacktrace.cpp gives no line (cmake/backtrace.cmake).
 #pragma once
 

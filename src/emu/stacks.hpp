@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stacks.hpp  Memory for the stacks of a cluster's threads, side by side.
 //
-// Below each stack lies a page that cannot be accessed, as long as the process has few such pages:
+// Below each stack lies a page that cannot be accessed, while the process has few of these pages:
 // Linux limits the number of mappings (vm.max_map_count, 65530 by default). Large launches rely on
 // the other check alone: every call of the emulator compares the stack pointer (engine_call).
 #pragma once

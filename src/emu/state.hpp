@@ -72,14 +72,14 @@ struct mbarrier_state {
 struct group_barrier {
   int expected = 0, arrived = 0;
   bool all =
-      false;  // cta_sync, warp_sync: of the threads that have not ended, so many as there are
+      false;  // cta_sync, warp_sync: all the threads that have not ended take part, however many
   std::uint32_t generation = 0;  // completed rounds
   site first_at;                 // where the first thread of this round came
   std::vector<thread*> waiters;
   hazard::exchange known;
 };
 
-/// One TMA copy, from issue to completion. With bulk_load and its siblings, which have no tensor
+/// One TMA copy, from issue to completion. With bulk_load and its siblings, which lack a tensor
 /// map, it is a box of bytes: `map` describes a tensor of one dimension.
 struct bulk_op {
   enum class kind : std::uint8_t { load, store, reduce, to_peer, reduce_at_peer } what;
@@ -95,7 +95,7 @@ struct bulk_op {
   std::uint32_t from_offset;  // of a copy to a peer: its source in the issuer's CTA
   std::uint32_t bar_offset;   // of a load
   bool of_launch_cancel;      // the answer to one
-  bool of_pair;               // the barrier is that of the pair's even CTA
+  bool of_pair;               // the barrier belongs to the pair's even CTA
   thread* issuer;
   std::uint32_t group;  // of a store: the issuer's bulk group
   site where;
@@ -243,7 +243,7 @@ struct warp_state {
     char const* name;
     std::uint32_t mask;
     int count;          // words that each lane brings
-    bool all_must_run;  // a lane that has ended is missing; otherwise the others go on without it
+    bool all_must_run;  // a lane that has ended is missing; else the other lanes go on without it
     site where;         // of the first lane
     std::uint32_t arrived = 0, waiting = 0, taken = 0;  // lanes
     bool complete = false;

@@ -14,7 +14,7 @@ namespace tw::emu {
 namespace {
 
 constexpr std::uint32_t undefined_word = 0xFFFFFFFF;  // a NaN in every type
-constexpr int granule = 32;                           // columns are allocated in such steps
+constexpr int granule = 32;                           // columns are allocated in steps of this size
 
 std::string columns_text(int first, int columns) {
   return fmt::format("columns {}-{}", first, first + columns - 1);

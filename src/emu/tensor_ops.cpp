@@ -312,7 +312,7 @@ void tensor_unit::check_padding(thread const& t, cta_state& c, umma_shape const&
 void tensor_unit::complete_commit(thread& t, tensor_op const& op) {
   for (tensor_op::arrive const& a : op.arrives) {
     mbarrier_state& b = *a.at;
-    m_.reports.landing = true;  // stays so where a report ends the run
+    m_.reports.landing = true;  // stays so if a report ends the run
     if (b.pending == 0)
       m_.reports.stop(
           "E0003", "mbarrier-too-many-arrivals",

@@ -29,9 +29,9 @@ class tensor_unit {
   void copy(tmem_copy_call const& call, site where);
   void commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where);
 
-  /// E0108 where the kernel's other instructions are for another number of CTAs.
+  /// E0108 if the kernel's other instructions are for another number of CTAs.
   void check_group(thread const& t, int ctas, char const* name, site where);
-  /// Completes the oldest operation of the thread; the next ones with it where they continue it.
+  /// Completes the oldest operation of the thread; the next ones with it if they continue it.
   void complete(thread& t);
   /// Of async_policy::eager: multiplies that continue one another are one of larger K. They wait
   /// for each other until the thread issues another asynchronous operation, accesses tensor memory
@@ -39,9 +39,9 @@ class tensor_unit {
   void complete_soon(thread& t);
   void complete_held();
   void forget_held() { held_ = nullptr; }
-  /// The threads of the CTA have ended: E0106 where it still holds columns.
+  /// The threads of the CTA have ended: E0106 if it still holds columns.
   void ended(cta_state const& c);
-  /// E0111 where the thread, which ends, has issued multiplies that no commit covers.
+  /// E0111 if the thread, which ends, has issued multiplies that no commit covers.
   void check_committed(thread const& t);
 
  private:
@@ -64,7 +64,7 @@ class tensor_unit {
   void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,
                      site where);
   void check_multiply(thread const& t, umma_call const& call, umma_shape const& shape, site where);
-  /// E0114 where A of 4 or 6 bits in bytes of tensor memory has other bits that are set.
+  /// E0114 if A of 4 or 6 bits in bytes of tensor memory has other bits that are set.
   void check_padding(thread const& t, cta_state& c, umma_shape const& shape, umma_call const& call,
                      site where);
   void complete_commit(thread& t, tensor_op const& op);

@@ -86,7 +86,7 @@ std::optional<std::string> check_a_in_tmem(umma_call const& call, umma_shape con
   return std::nullopt;
 }
 
-/// Columns of B along N where its elements of 8 bits are MN-major (PTX ISA, "Matrix Shape").
+/// Columns of B along N if its elements of 8 bits are MN-major (PTX ISA, "Matrix Shape").
 std::optional<std::string> check_n_of_mn_major(umma_shape const& s) {
   int const step = s.ctas == 1 ? 16 : 32;
   if (s.b_major == operand_major::k || size_bits(s.b) != 8 || s.n % step == 0) return std::nullopt;

@@ -27,7 +27,7 @@ class wait_graph {
   /// thread has waited longest comes first: the thread that came last has passed the place of the
   /// missing arrive.
   std::vector<node> const& nodes() const { return nodes_; }
-  /// Order of the objects of all clusters in a report: that of nodes(), merged. t waits.
+  /// Order of the objects of all clusters in a report: the order of nodes(), merged. t waits.
   using rank = std::tuple<int, int, std::ptrdiff_t>;  // upstream, kind, index in nodes()
   rank rank_of(thread const& t) const;
 

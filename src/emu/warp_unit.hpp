@@ -14,8 +14,8 @@ class warp_unit {
 
   void matrix_store(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
   void matrix_load(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
-  /// Each lane of `mask` brings `count` words and gets those of all. all_must_run: also of lanes
-  /// that have ended, which the others otherwise do not wait for.
+  /// Each lane of `mask` brings `count` words and gets the words of all. all_must_run: also of
+  /// lanes that have ended, for which the other lanes otherwise do not wait.
   void exchange(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
                 bool all_must_run, warp_words& all, site where);
   /// The lanes of the warp that have not ended are all here; which ones.
@@ -23,7 +23,7 @@ class warp_unit {
   /// Lane `source` did not take part in the shuffle whose result is its value (E0070).
   void report_absent(char const* name, int source, std::uint32_t mask, site where);
   void report_width(char const* name, int width, site where);
-  /// E0075 where the last lane of a warp has ended, and not all of them were at a stmatrix.
+  /// E0075 if the last lane of a warp has ended, and not all of them were at a stmatrix.
   void check_stores(thread const& last);
   /// The running thread has ended: who waits for its lane goes on.
   void left_by(thread const& t);

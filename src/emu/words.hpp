@@ -21,7 +21,7 @@ struct account {
   std::string remedy = {};
 };
 
-/// what, then a line "  now: ..." for each of the others.
+/// what, then a line "  now: ..." for each of the other sentences.
 std::string told(account const& a);
 
 /// E0060, at a place and by a thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // access.hpp  The kinds of memory accesses and what each one is: one row per kind. A new kind is
-//             one row here, and the place in the emulator that makes such accesses.
+//             one row here, and the place in the emulator that makes these accesses.
 #pragma once
 
 #include <array>
@@ -70,7 +70,7 @@ struct access_traits {
   bool write;
   hazard::proxy path;
   completion completes;
-  bool atomic;         // indivisible beside others of its kind: nothing has to order the two
+  bool atomic;         // indivisible among accesses of its kind: nothing has to order the two
   bool names_actor;    // the report's "now" line says which thread made it
   int cycles;          // of a warp, in the timeline's model; 0: the engine that carries it out has
                        // separate costs (trace/costs.hpp)

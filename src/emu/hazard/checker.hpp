@@ -112,9 +112,9 @@ class checker {
   void tmem_freed(thread& t, cta_state& owner, int first, int columns, site where);
   /// A warp of one CTA has allocated for its pair.
   void tmem_allocated(thread& t, site where);
-  /// E0115 where a thread gives back the columns of its pair, and the peer may still use them.
+  /// E0115 if a thread gives back the columns of its pair, and the peer may still use them.
   void tmem_freed_for_peer(thread& t, cta_state& peer, int first, int columns, site where);
-  /// E0110 where the thread cannot know that the peer CTA of its pair has begun.
+  /// E0110 if the thread cannot know that the peer CTA of its pair has begun.
   void pair_started(thread& t, cta_state& peer, site where);
   void multiply(thread& t, umma_call const& call, umma_shape const& shape, site where);
   void tmem_copied(thread& t, tmem_copy_call const& call, site where);
@@ -254,7 +254,7 @@ class checker {
   void report_tensor(cta_state const& owner, touched at, std::uint64_t both, record const& earlier,
                      record const& now, thread const& by, tensor_verdict v);
   /// Scale factors and narrow operands (scale_factors.cpp).
-  /// E0020 or E0103 where the operand reaches an mbarrier.
+  /// E0020 or E0103 if the operand reaches an mbarrier.
   bool blame_descriptor(cta_state const& owner, smem_desc d, operand_extent const& extent,
                         record const& r, thread const& by);
   /// The operand of a wgmma was written after the wgmma, which was committed later; by now the

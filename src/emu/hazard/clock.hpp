@@ -6,8 +6,8 @@
 // for each component up to which count its accesses are known to have happened (`before`), and up
 // to which they have passed a proxy fence too (`fenced`). Most of the 128 threads of a warpgroup
 // know the same, so clocks are immutable and shared: a wait of 128 threads computes one join. A
-// clock of tcgen05 operations holds few components, which follow those of all threads: joins begin
-// at the first one that is not 0.
+// clock of tcgen05 operations holds few components, which follow the components of all threads:
+// joins begin at the first one that is not 0.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class clock_pool {
 
   /// Nothing is known.
   clock_ref zero() const { return zero_; }
-  /// The join of both; one of the two itself where it includes the other.
+  /// The join of both; one of the two itself if it includes the other.
   clock_ref joined(clock_ref const& a, clock_ref const& b);
   /// a, and component c up to s (in both halves: asynchronous accesses need no proxy fence).
   clock_ref with(clock_ref const& a, component c, stamp s);

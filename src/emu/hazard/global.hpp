@@ -77,7 +77,7 @@ class global_memory {
 
   /// Thread `id` ran fence_proxy_async_global at its count `when`.
   void fenced(std::uint32_t id, stamp when) { fences_[id].push_back(when); }
-  /// Did such a fence lie between access `when` and what is known of the thread?
+  /// Did a fence of this kind lie between access `when` and what is known of the thread?
   bool fence_between(std::uint32_t id, stamp when, stamp known) const;
 
   /// The thread of asynchronous accesses `id` has waited for those up to `when`.
@@ -94,7 +94,7 @@ class global_memory {
   void waited_for_predecessor() {
     if (!launches_.empty()) launches_.back().waited = true;
   }
-  /// Has each launch between that of predecessor `id` and this one waited for its own predecessor?
+  /// Has each launch between predecessor `id` and this one waited for its own predecessor?
   bool chain_waits_since(std::uint32_t id) const;
 
   /// f(block, cells) for the 16-byte cells of [address, address + bytes), which begin and end at

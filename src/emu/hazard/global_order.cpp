@@ -109,7 +109,7 @@ void checker::thread_fence(thread& t, scope s, bool sequential) {
     *it = mine;
 }
 
-/// PTX ISA, "Fence-SC": where a thread has run fence.sc before a write, and another one runs it
+/// PTX ISA, "Fence-SC": if a thread has run fence.sc before a write, and another one runs it
 /// after a read of that write, the two fences order what lies around them. Reader and fence may be
 /// of two threads with a barrier between them.
 void checker::note_sequential(thread const& t, released const& from) {

@@ -54,7 +54,7 @@ struct exchange {
   gathering in;
   clock_ref out;
   remembered<int> joins;
-  gathering tensor_in;  // the same for tcgen05, where the cluster uses it
+  gathering tensor_in;  // knowledge from tcgen05, if the cluster uses it
   clock_ref tensor_out;
   remembered<int> tensor_joins;
 };
@@ -100,7 +100,7 @@ struct mbarrier_face {
     site where;
   };
   /// The first wait of each thread for a phase whose end it had seen before. That is legal; but
-  /// where a newer phase is going on or follows unseen, the thread has mistaken the parity.
+  /// if a newer phase is going on or follows unseen, the thread has mistaken the parity.
   std::vector<repeated_wait> repeated;
 };
 

@@ -84,7 +84,7 @@ struct race_words {
   std::string what, cause, remedy;
 };
 
-/// whose: " of thread 3" where the earlier access is one thread's.
+/// whose: " of thread 3" if the earlier access is one thread's.
 race_words words_for(std::string const& place, record const& earlier, std::string const& whose,
                      record const& now, bool unfenced) {
   std::string const begin = fmt::format("{} {}", traits(now.what).now, place);

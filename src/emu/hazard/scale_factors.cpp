@@ -7,7 +7,7 @@
 // the tensor where TMA brought it, otherwise its address. Where TMA brought the factors too, those
 // of the next K block of the same rows come from 512 bytes further on (atom/scale_factors.hpp).
 // Factors that are equal for all blocks of K may serve any K block: one number other than 0 for all
-// rows, or one number for each row. MX operands with one scale for all of K have such factors.
+// rows, or one number for each row. MX operands with one scale for all of K have these factors.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor.cpp  The order of tcgen05 operations in tensor memory.
 //
-// Multiplies, loads and stores are asynchronous. A multiply is known to be complete where a thread
-// has waited for an mbarrier that a later commit arrives at; a load or store where its warp has
+// Multiplies, loads and stores are asynchronous. A multiply is known to be complete if a thread
+// has waited for an mbarrier that a later commit arrives at; a load or store if its warp has
 // waited for it. For an operation of another thread, complete or not, tcgen05.fence is needed on
 // both sides of the synchronisation: ::before_thread_sync, which a commit implies, lets a thread
 // tell of its operations at its next arrive; ::after_thread_sync takes in what a wait has brought.
 // Multiplies into the same accumulator with the same shape follow one another without completion,
 // and multiplies follow copies. A copy over columns that earlier operations of the same thread use
-// comes after them where a commit or ::before_thread_sync lies between: a reading of "Memory
+// comes after them if a commit or ::before_thread_sync lies between: a reading of "Memory
 // Consistency Model", which lists no order of the two and gives that fence one.
 // Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations".
 #include <fmt/format.h>
