@@ -54,7 +54,7 @@ class Case:
         self.first, self.lines = first, text[first:end]
         self.name = self.lines[0].removeprefix("// case ")
         of_case = "\n".join(self.lines)
-        assert f"\nnamespace {self.name} {{\n" in of_case, f"{path}: no namespace {self.name}"
+        assert f"\nnamespace {self.name} {{" in of_case, f"{path}: no namespace {self.name}"
         which = rf"(?:\({re.escape(compiler)}\))?"
         self.expected = [e.strip() for e in
                          re.findall(rf"^// expect-error{which}: (.*)$", of_case, re.M)]
