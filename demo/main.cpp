@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // main.cpp  The verbs of tilewright that the demo runs, and info: less to compile than all of them.
 #include "tools/command/command_line.hpp"
-#include "tools/command/gemm/gemm_command.hpp"
-#include "tools/command/info/info_command.hpp"
-#include "tools/command/layout/layout_command.hpp"
 #include "tools/command/run_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 namespace {
 

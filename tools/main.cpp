@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // main.cpp  The command tilewright: one verb per file, this one only gathers them.
-#include "tools/command/banks/banks_command.hpp"
-#include "tools/command/bench/bench_command.hpp"
-#include "tools/command/check/check_command.hpp"
 #include "tools/command/command_line.hpp"
-#include "tools/command/explain/explain_command.hpp"
-#include "tools/command/gemm/gemm_command.hpp"
-#include "tools/command/info/info_command.hpp"
-#include "tools/command/ladder/ladder_command.hpp"
-#include "tools/command/layout/layout_command.hpp"
 #include "tools/command/man_page.hpp"
-#include "tools/command/occupancy/occupancy_command.hpp"
-#include "tools/command/plan/plan_command.hpp"
-#include "tools/command/profile/profile_command.hpp"
-#include "tools/command/quantize/quantize_command.hpp"
-#include "tools/command/roofline/roofline_command.hpp"
 #include "tools/command/run_command.hpp"
-#include "tools/command/selftest/selftest_command.hpp"
-#include "tools/command/stages/stages_command.hpp"
-#include "tools/command/tune/tune_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 namespace {
 

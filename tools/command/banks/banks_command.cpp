@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // banks_command.cpp  Layout and access in; counts, collisions and proposals out. Of tensor memory
 //                    lanes and warps.
-#include "tools/command/banks/banks_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

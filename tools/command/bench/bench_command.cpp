@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_command.cpp  The options of `tilewright bench`.
-#include "tools/command/bench/bench_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

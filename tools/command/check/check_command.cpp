@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_command.cpp  Options, then: run, print, and a status that says whether all is well.
-#include "tools/command/check/check_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

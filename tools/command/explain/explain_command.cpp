@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain_command.cpp  Finds the page of a code, without a word lists them; shows the memory of a
 //                      kernel; or says whether a combination works. Prints text or JSON.
-#include "tools/command/explain/explain_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

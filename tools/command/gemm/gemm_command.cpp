@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_command.cpp  Open, allocate, run, check, write, report.
-#include "tools/command/gemm/gemm_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // info_command.cpp  Version, build and GPU.
-#include "tools/command/info/info_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

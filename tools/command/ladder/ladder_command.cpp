@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder_command.cpp  Options of `tilewright ladder`.
-#include "tools/command/ladder/ladder_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

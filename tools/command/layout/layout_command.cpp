@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // layout_command.cpp  Expression in, text, table, JSON or picture out; or questions line by line.
-#include "tools/command/layout/layout_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // occupancy_command.cpp  Resources from options, a cubin or our kernels; one answer.
-#include "tools/command/occupancy/occupancy_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_command.cpp  Options to a problem, all its plans, and a report.
-#include "tools/command/plan/plan_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // profile_command.cpp  Runs ncu or reads its CSV; without ncu shows the line to run.
-#include "tools/command/profile/profile_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

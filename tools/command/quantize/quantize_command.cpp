@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantize_command.cpp  Options, then: open, quantise, write values and scales, report.
-#include "tools/command/quantize/quantize_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

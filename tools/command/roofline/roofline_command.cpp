@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // roofline_command.cpp  Options to a problem, a report and a plot.
-#include "tools/command/roofline/roofline_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // selftest_command.cpp  Runs, then: a file with the report, and a few lines for the terminal.
-#include "tools/command/selftest/selftest_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stages_command.cpp  Runs with recorded stages, a table and a trace.
-#include "tools/command/stages/stages_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tune_command.cpp  Options to problems; then tune, list or export.
-#include "tools/command/tune/tune_command.hpp"
+#include "tools/command/verb_commands.hpp"
 
 #include <fmt/format.h>
 
