@@ -6,6 +6,7 @@
 #include "tests/arch/kernels/bulk_checks.hpp"
 #include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
+#include "tests/arch/kernels/group_map_checks.hpp"
 #include "tests/arch/kernels/kind_checks.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/math_checks.hpp"
@@ -54,6 +55,7 @@ bool const added = [] {
   add(atomic_checks<emulated>());
   add(bulk_checks<emulated>());
   add(copy_checks<emulated>());
+  add(group_map_checks<emulated>());
   add(launch_checks<emulated>());
   add(math_checks<emulated>());
   add(matrix_checks<emulated>());
