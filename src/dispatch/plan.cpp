@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 
 #include "dispatch/no_kernel.hpp"
 #include "dispatch/plan_log.hpp"
@@ -78,6 +79,7 @@ measurements measured_for(gemm_problem const& p, gemm_problem const& whole, gemm
                           device const& dev) {
   auto const bits = [](void const* x) { return reinterpret_cast<std::uintptr_t>(x); };
   if ((bits(o.a) | bits(o.b) | bits(o.d)) % 16 != 0) return {};
+  if (p.groups) return {};  // tables and trials are of GEMMs without groups
   return {find_winner(whole, dev), find_tuned(p, dev)};
 }
 
@@ -134,7 +136,9 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   bool const d_m = q.d.ord == order::col_major;
   choose_copies(base, o, a_as_stored);
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
-  base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, d_base);
+  // D's map of ragged rows begins a whole number of rows before D.
+  std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q.epilogue, q.n) : q.m;
+  base.direct_d = !tma_addressable(q.d, lines, q.d_matrices(), d_base);
   char const* const first = swapped ? "B" : "A";
   char const* const second = swapped ? "A" : "B";
   char const* const copied = "it is copied to padded lines in the workspace first";
@@ -165,6 +169,25 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
+}
+
+/// Why no kernel computes a problem of groups.
+rejection no_kernel_for_groups(gemm_problem const& p, gemm_operands const& o) {
+  for (auto const& [name, m, matrices, base] :
+       {std::tuple{"A", &p.a, p.a_matrices(), o.a}, {"B", &p.b, p.b_matrices(), o.b}})
+    if (!tma_addressable(*m, 2, matrices, base))
+      return {"TW0495", fmt::format("{} of a GEMM of groups", name),
+              fmt::format("a leading dimension of {} bytes, batch stride of {} bytes, address {}",
+                          m->pitch_bytes(), m->batch_stride_bytes(), fmt::ptr(base)),
+              "multiples of 16 bytes: TMA reads the operand in place", "pad the lines"};
+  auto const order_text = [](matrix_desc const& m) {
+    return m.ord == order::row_major ? "row-major" : "column-major";
+  };
+  return {"TW0494",
+          fmt::format("a GEMM of groups of {}", group_axis_names[static_cast<int>(p.groups->axis)]),
+          fmt::format("A {} {}, B {} {}, D {} {}", name(p.a.type), order_text(p.a), name(p.b.type),
+                      order_text(p.b), name(p.d.type), order_text(p.d)),
+          "types and orders that a kernel has", "docs/groups.md lists the kernels"};
 }
 
 /// Removes the plans that do not serve reproducible GEMMs on `dev`.
@@ -234,7 +257,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
         if (!measured.tuned.trouble.empty())
           base.hints.insert(base.hints.begin(), measured.tuned.trouble);
         std::size_t const first = plans.size();
-        for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
+        for (gemm_family const* f : families())
+          if (!p.groups || f->takes_groups()) f->add_plans(base, dev, workspace, plans);
         for (gemm_plan& x : std::span(plans).subspan(first))
           x.workspace_bytes = workspace_of(x).bytes;
       }
@@ -248,6 +272,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
     for (std::size_t i = first; i < plans.size(); ++i)
       plans[i].quantise_us = us, plans[i].predicted_us += us;
   }
+  if (plans.empty() && p.groups) throw rejected(no_kernel_for_groups(p, asked));
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
   keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);

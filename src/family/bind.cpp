@@ -136,26 +136,27 @@ std::int64_t scale_rows_of_b(gemm_problem const& q) {
 
 bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
   return !is_block_scaled(q) && traits_of(multiplied_type(q.a.type)).k_major_only &&
-         q.a.ord == order::col_major && tma_addressable(q.a, q.k, q.batch, o.a);
+         q.a.ord == order::col_major && tma_addressable(q.a, q.k, q.a_matrices(), o.a);
 }
 
 void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {
   gemm_problem& q = plan.normal;
-  auto const choose = [&](matrix_desc& m, order k_major, std::int64_t lines, void const* base,
-                          bool& copied, std::optional<matrix_desc>& from) {
+  auto const choose = [&](matrix_desc& m, std::int64_t matrices, order k_major, std::int64_t lines,
+                          void const* base, bool& copied, std::optional<matrix_desc>& from) {
     elem const type = multiplied_type(m.type);
     std::int64_t const outer = m.ord == k_major ? lines : q.k;
-    copied = !tma_addressable(m, outer, q.batch, base);
+    copied = !tma_addressable(m, outer, matrices, base);
     if (size_bytes(type) == 2) return;
     copied = copied || (traits_of(type).k_major_only && m.ord != k_major);
     if (!copied) return;
     from = m;
     m.ord = k_major;
-    padded const copy = padded_copy(m, {q.k, lines}, q.batch);
+    padded const copy = padded_copy(m, {q.k, lines}, matrices);
     m.pitch_elems = copy.pitch_elems, m.batch_stride_elems = copy.batch_stride_elems;
   };
-  if (!a_as_stored) choose(q.a, order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
-  choose(q.b, order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
+  if (!a_as_stored)
+    choose(q.a, q.a_matrices(), order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
+  choose(q.b, q.b_matrices(), order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
   if (!is_block_scaled(q)) return;
   // TMA reads tiles of the order 32x4x4 that follow each other along K.
   auto const choose_scales = [&](scale_desc& s, scaled_operand const& x, void const* base,

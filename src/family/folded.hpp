@@ -32,7 +32,7 @@ inline gemm_problem folded(gemm_problem const& p) {
     if (q.aux) q.aux->batch_stride_elems = 0;
     return q;
   };
-  if (p.batch == 1) return p;
+  if (p.batch == 1 || p.groups) return p;
   gemm_problem const rows = fold_rows(p);
   if (rows.batch == 1 || p.epilogue.gate != gating::none) return rows;
   return transposed(fold_rows(transposed(p)));

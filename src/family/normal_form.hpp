@@ -30,6 +30,12 @@ inline output_scales transposed(output_scales s) {
   return s;
 }
 
+/// Groups of rows are groups of columns.
+inline group_desc transposed(group_desc g) {
+  g.axis = transposed(g.axis);
+  return g;
+}
+
 /// Swap-AB: D^T = alpha * B^T * A^T + beta * C^T.
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);
@@ -42,6 +48,7 @@ inline gemm_problem transposed(gemm_problem p) {
   if (p.aux) p.aux = transposed(*p.aux);
   if (p.scale_d) p.scale_d = transposed(*p.scale_d);
   p.epilogue = transposed(p.epilogue);
+  if (p.groups) p.groups = transposed(*p.groups);
   return p;
 }
 

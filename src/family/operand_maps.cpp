@@ -12,7 +12,10 @@
 namespace tw {
 
 std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
-  return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
+  return matrices_of(m, q.batch);
+}
+std::int64_t matrices_of(matrix_desc const& m, std::int64_t matrices) {
+  return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : matrices;
 }
 
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,

@@ -8,8 +8,10 @@
 
 namespace tw {
 
-/// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
-/// one where the whole batch has the same matrix or each index has a separate place.
+/// Matrices that lie along the third dimension of an operand's map: the operand's `matrices`, or
+/// one if all are the same matrix or each has a separate place.
+std::int64_t matrices_of(matrix_desc const& m, std::int64_t matrices);
+/// Of an operand with a matrix for each index of the batch.
 std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m);
 
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where

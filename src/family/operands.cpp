@@ -48,6 +48,11 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
       check_array(x, address_array(o, x.is));
     else
       check_pointer(x, address(o, x.is));
+  auto const numbers = reinterpret_cast<std::uintptr_t>(o.groups);
+  if (p.groups && numbers % (p.groups->index_bits / 8) != 0)
+    throw rejected({"TW0409", "address of the sizes of the groups",
+                    fmt::format("{}", fmt::ptr(o.groups)),
+                    fmt::format("a multiple of {}", p.groups->index_bits / 8), ""});
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "problem/accept_groups.hpp"
 #include "problem/accept_scales.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -119,15 +120,16 @@ refusal check_batch(gemm_problem const& p) {
 /// lines.
 refusal check_results_apart(char const* name, matrix_desc const& d, gemm_problem const& p,
                             std::int64_t cols) {
-  if (p.batch == 1 || d.has_pointers()) return std::nullopt;
+  std::int64_t const matrices = p.d_matrices();
+  if (matrices == 1 || d.has_pointers()) return std::nullopt;
   bool const row_major = d.ord == order::row_major;
   std::int64_t const inner = row_major ? cols : p.m, outer = row_major ? p.m : cols;
   std::int64_t const pitch = d.pitch_elems, stride = d.batch_stride_elems;
   std::int64_t const whole = (outer - 1) * pitch + inner;
   bool const between_lines =
-      stride >= inner && (outer == 1 || stride * (p.batch - 1) + inner <= pitch);
+      stride >= inner && (outer == 1 || stride * (matrices - 1) + inner <= pitch);
   if (stride >= whole || between_lines) return std::nullopt;
-  std::int64_t const widest = (pitch - inner) / (p.batch - 1);
+  std::int64_t const widest = (pitch - inner) / (matrices - 1);
   std::string need = fmt::format("at least {}, so that no two results share an element", whole);
   if (widest >= inner)
     need += fmt::format("; or {} to {}, interleaved within the leading dimension", inner, widest);
@@ -281,13 +283,14 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_precision(p)) return r;
   if (auto r = check_integer_sums(p)) return r;
   if (auto r = check_batch(p)) return r;
-  if (auto r = check_matrix("A", p.a, p.m, p.k, p.batch)) return r;
-  if (auto r = check_matrix("B", p.b, p.k, p.n, p.batch)) return r;
+  if (auto r = check_groups(p)) return r;
+  if (auto r = check_matrix("A", p.a, p.m, p.k, p.a_matrices())) return r;
+  if (auto r = check_matrix("B", p.b, p.k, p.n, p.b_matrices())) return r;
   if (auto r = check_epilogue(canonical(p))) return r;
   std::int64_t const d_cols = result_cols(p.epilogue, p.n);
-  if (auto r = check_matrix("D", p.d, p.m, d_cols, p.batch)) return r;
+  if (auto r = check_matrix("D", p.d, p.m, d_cols, p.d_matrices())) return r;
   if (p.c)
-    if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.batch)) return r;
+    if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.d_matrices())) return r;
   if (p.aux)
     if (auto r = check_matrix("the auxiliary output", *p.aux, p.m, p.n, p.batch)) return r;
   if (auto r = check_results_apart("D", p.d, p, d_cols)) return r;

@@ -58,20 +58,26 @@ operand_list operands_of(gemm_problem const& p) {
   gemm_epilogue const& e = p.epilogue;
   std::int64_t const d_cols = result_cols(e, p.n);
   bool const product = p.k != 0;
-  if (product) add(matrix(role::a, p.a, p.m, p.k, p.batch));
-  if (product) add(matrix(role::b, p.b, p.k, p.n, p.batch));
-  if (p.c) add(matrix(role::c, *p.c, p.m, d_cols, p.batch));
-  add(matrix(role::d, p.d, p.m, d_cols, p.batch, true));
+  std::int64_t const rows = p.m * (p.rows_of_each_group() ? p.groups->count : 1);
+  std::int64_t const cols = p.n * (p.cols_of_each_group() ? p.groups->count : 1);
+  if (product) add(matrix(role::a, p.a, p.m, p.k, p.a_matrices()));
+  if (product) add(matrix(role::b, p.b, p.k, p.n, p.b_matrices()));
+  if (p.c) add(matrix(role::c, *p.c, p.m, d_cols, p.d_matrices()));
+  add(matrix(role::d, p.d, p.m, d_cols, p.d_matrices(), true));
   if (p.aux) add(matrix(role::aux, *p.aux, p.m, p.n, p.batch, true));
   if (e.bias != along::none)
-    add(vector(role::bias, e.bias_type, e.bias == along::rows ? p.m : p.n));
-  if (e.row_scale) add(vector(role::row_scale, elem::f32, e.one_row_scale ? 1 : p.m));
-  if (e.col_scale) add(vector(role::col_scale, elem::f32, e.one_col_scale ? 1 : p.n));
-  if (p.scale_a && product) add(scales(role::scale_a, *p.scale_a, p.m, p.k, p.batch));
-  if (p.scale_b && product) add(scales(role::scale_b, *p.scale_b, p.n, p.k, p.batch));
+    add(vector(role::bias, e.bias_type, e.bias == along::rows ? rows : cols));
+  if (e.row_scale) add(vector(role::row_scale, elem::f32, e.one_row_scale ? 1 : rows));
+  if (e.col_scale) add(vector(role::col_scale, elem::f32, e.one_col_scale ? 1 : cols));
+  if (p.scale_a && product) add(scales(role::scale_a, *p.scale_a, p.m, p.k, p.a_matrices()));
+  if (p.scale_b && product) add(scales(role::scale_b, *p.scale_b, p.n, p.k, p.b_matrices()));
   if (p.scale_a && product && p.scale_a->second_level) add(vector(role::second_a, elem::f32, 1));
   if (p.scale_b && product && p.scale_b->second_level) add(vector(role::second_b, elem::f32, 1));
   if (p.scale_d) add(scales_of_d(p));
+  if (p.groups) {
+    constexpr int bits = size_bits(elem::s32);
+    add(vector(role::groups, elem::s32, p.groups->numbers() * p.groups->index_bits / bits));
+  }
   return all;
 }
 
@@ -90,6 +96,7 @@ void const* address(gemm_operands const& o, role r) {
     case role::second_a: return o.second_level_a;
     case role::second_b: return o.second_level_b;
     case role::scale_d: return o.scale_d;
+    case role::groups: return o.groups;
     case role::none: break;
   }
   return nullptr;
@@ -111,6 +118,7 @@ void set_address(gemm_operands& o, role r, void const* at) {
     case role::second_a: o.second_level_a = static_cast<float const*>(at); break;
     case role::second_b: o.second_level_b = static_cast<float const*>(at); break;
     case role::scale_d: o.scale_d = to; break;
+    case role::groups: o.groups = at; break;
     case role::none: break;
   }
 }

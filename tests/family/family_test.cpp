@@ -68,6 +68,10 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   if (f.scaled) {
     p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
     p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+    if (f.groups == group_axis::n) {  // a scale for each of the columns
+      p.scale_a = make_scale({false, p.m, p.k}, scaling::block_128x128);
+      p.scale_b = make_scale({true, p.n, p.k}, scaling::block_1x128);
+    }
   }
   if (f.block_scaled) {
     p.scale_a = make_block_scale({false, p.m, p.k}, *f.block_scaled);
@@ -76,6 +80,10 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   order const d = f.d_order.value_or(row_major);
   std::int64_t const d_cols = f.epilogue.gate ? p.n / 2 : p.n;
   p.d = {f.d, d, d == row_major ? d_cols : p.m};
+  if (f.groups != group_axis::none) {
+    p.groups = group_desc{.axis = f.groups, .count = 3};
+    if (f.groups == group_axis::k) p.d.batch_stride_elems = p.m * p.d.pitch_elems;
+  }
   if (f.epilogue.ops) p.epilogue.act = activation::relu;
   if (f.epilogue.gate) p.epilogue.gate = gating::split;
   if (f.epilogue.scales && f.block_scaled)
@@ -121,7 +129,7 @@ TEST(Family, APlanOfTwoLaunchesStatesItsWorkspace) {
     for (int kernel = 0; kernel < f->kernel_count(); ++kernel) {
       kernel_facts const facts = f->facts(kernel);
       if (facts.d != elem::f32 || facts.epilogue.aux || facts.epilogue.scales ||
-          facts.d_order == order::col_major)
+          facts.d_order == order::col_major || facts.groups != group_axis::none)
         continue;
       with_float32.insert(f);
       gemm_problem p = problem_of(facts, rng);

@@ -6,6 +6,7 @@ An option of the help without a line below fails too: it gets one, or a reason i
 that is no UTF-8 ends every verb with a status, a message and a JSON record in UTF-8."""
 import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -27,6 +28,7 @@ if not os.path.exists(PLUGIN):
 SIDE, K = 48, 256  # M = N: vectors along rows and columns have the same size
 
 GEMM = "gemm a.npy bt.npy --transpose-b -o d.npy --device emu"
+RAGGED = GEMM + " --groups ends.npy --json"
 SQUARE = "gemm c.npy c.npy -o d.npy --device emu"
 FP8 = GEMM + " --dtype e4m3"
 TWO = ("gemm two.npy two.npy --transpose-b -o d.npy --device emu --dtype e4m3 --scale-a 2x2.npy "
@@ -51,6 +53,9 @@ SEEN = {
     "gemm": {
         "--output": (GEMM, GEMM.replace("d.npy", "e.npy")),
         "--batch": (GEMM, "--batch"),
+        "--groups": (GEMM, "--groups ends.npy"), "--group-axis": (RAGGED, "--group-axis n"),
+        "--group-form": (RAGGED, "--group-form sizes"), "--expected-size": (
+            RAGGED, "--expected-size 1"),
         "--transpose-a": (SQUARE, "--transpose-a"),
         "--transpose-b": (SQUARE, "--transpose-b"),
         "--add": (GEMM, "-C c.npy"),
@@ -208,6 +213,8 @@ SEEN = {
         "--beta-c": (PLAN, "--beta-c"),
         "--d-order": (PLAN + " --json", "--d-order col"),
         "--batch": (PLAN, "--batch 2"),
+        "--groups": (PLAN, "--groups 2"), "--group-axis": (PLAN + " --groups 2", "--group-axis n"),
+        "--expected-size": (PLAN + " --groups 2", "--expected-size 8"),
         "--lda": (PLAN, "--lda 4104"),
         "--ldb": (PLAN, "--ldb 4104"),
         "--ldd": (PLAN, "--ldd 4097"),
@@ -335,11 +342,8 @@ TIMES = re.compile(r'^time .*\n|^.* ms +[0-9.]+ x$|"(seconds|tflops|[a-z_]*ms|da
 
 def floats(path, *shape):
     rng = random.Random(path)
-    count = 1
-    for extent in shape:
-        count *= extent
-    write_npy(path, "<f4", shape,
-              pack_f32([rng.uniform(0.3, 2) * rng.choice((1, -1)) for _ in range(count)]))
+    write_npy(path, "<f4", shape, pack_f32([rng.uniform(0.3, 2) * rng.choice((1, -1))
+                                            for _ in range(math.prod(shape))]))
 
 
 def write_tuning_file(path):
@@ -381,13 +385,10 @@ class OptionEffects(unittest.TestCase):
         cls.inputs = tempfile.TemporaryDirectory()
         cls.seen = {}
         os.chdir(cls.inputs.name)
-        floats("a.npy", SIDE, K)
-        floats("bt.npy", SIDE, K)
-        floats("c.npy", SIDE, SIDE)
-        floats("wide.npy", 256, K)
-        floats("v.npy", SIDE)
-        floats("two.npy", 2, K)
-        floats("2x2.npy", 2, 2)
+        for name, *shape in (("a", SIDE, K), ("bt", SIDE, K), ("c", SIDE, SIDE), ("v", SIDE),
+                             ("wide", 256, K), ("two", 2, K), ("2x2", 2, 2)):
+            floats(name + ".npy", *shape)
+        write_npy("ends.npy", "<i4", (2,), bytes([9, 0, 0, 0, 30, 0, 0, 0]))
         write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
         write_tuning_file("tune.db")
         shutil.copy(os.path.join(SOURCE, "bench/results/ladder-2026-11-26-h100.json"),

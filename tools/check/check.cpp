@@ -13,9 +13,11 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/check/check_scales.hpp"
@@ -313,7 +315,7 @@ void const* scales_at(void const* base, std::optional<scale_desc> const& s, std:
   return static_cast<std::byte const*>(base) + product * s->batch_stride * size_bytes(s->type);
 }
 
-/// D's scales of a matrix and, of NVFP4, its second level, as they lie in memory where the batch is
+/// D's scales of a matrix and, of NVFP4, its second level, as they lie in memory if the batch is
 /// this matrix alone.
 std::vector<std::byte> scales_alone(gemm_problem const& p, gemm_problem const& alone,
                                     void const* scales, std::int64_t product) {
@@ -329,7 +331,39 @@ std::vector<std::byte> scales_alone(gemm_problem const& p, gemm_problem const& a
 
 }  // namespace
 
+namespace {
+
+/// Adds the report `r` of matrix or group `i` to `all`; `first`: `all` is empty.
+void add(check_report& all, check_report r, std::int64_t i, bool first) {
+  r.largest_error.product = r.largest_ratio.product = i;
+  if (first || r.largest_error.error >= all.largest_error.error)
+    all.largest_error = r.largest_error;
+  if (first || r.largest_ratio.ratio >= all.largest_ratio.ratio)
+    all.largest_ratio = r.largest_ratio;
+  all.rows += r.rows, all.rows_checked += r.rows_checked, all.cols = r.cols;
+  all.scales += r.scales, all.wrong_scales += r.wrong_scales;
+  all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
+}
+
+check_report check_groups(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  group_ranges const groups = ranges_of_groups(p, o.groups);
+  check_report all;
+  if (groups.first_bad < p.groups->count) all.bad_group = groups.first_bad;
+  for (std::size_t i = 0; i < groups.of.size(); ++i) {
+    auto const group = static_cast<std::int64_t>(i);
+    group_slice const one = slice_of_group(p, o, group, groups.of[i]);
+    if (computes_nothing(one.problem)) continue;
+    add(all,
+        check_gemm(one.problem, one.operands, max_flops / static_cast<double>(p.groups->count)),
+        group, all.rows == 0);
+  }
+  return all;
+}
+
+}  // namespace
+
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  if (p.groups) return check_groups(p, o, max_flops);
   check_report all;
   gemm_problem alone = p;
   alone.batch = 1;
@@ -347,15 +381,7 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     else if (p.scale_d)
       one.scale_d = const_cast<void*>(scales_at(o.scale_d, p.scale_d->desc, i));
     if (p.aux) one.aux = const_cast<void*>(matrix_at(o.aux, *p.aux, i));
-    check_report r = check_one(alone, one, max_flops / static_cast<double>(p.batch));
-    r.largest_error.product = r.largest_ratio.product = i;
-    if (i == 0 || r.largest_error.error >= all.largest_error.error)
-      all.largest_error = r.largest_error;
-    if (i == 0 || r.largest_ratio.ratio >= all.largest_ratio.ratio)
-      all.largest_ratio = r.largest_ratio;
-    all.rows += r.rows, all.rows_checked += r.rows_checked, all.cols = r.cols;
-    all.scales += r.scales, all.wrong_scales += r.wrong_scales;
-    all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
+    add(all, check_one(alone, one, max_flops / static_cast<double>(p.batch)), i, i == 0);
   }
   return all;
 }

@@ -25,6 +25,7 @@ struct check_report {
   check_place largest_error, largest_ratio;
   std::int64_t scales = 0, wrong_scales = 0;  // of D: that were judged; that are wrong
   std::int64_t judged = 0;                    // those of an auxiliary output too
+  std::int64_t bad_group = -1;                // the first group whose number is not possible
 
   /// A check that could judge fewer of the compared elements than this has not passed.
   static constexpr double min_judged_share = 0.9;
@@ -32,13 +33,16 @@ struct check_report {
     return judged > 0 &&
            static_cast<double>(judged) >= min_judged_share * static_cast<double>(judged + unjudged);
   }
-  bool passed() const { return wrong == 0 && wrong_scales == 0 && judged_enough(); }
+  bool passed() const {
+    return wrong == 0 && wrong_scales == 0 && bad_group < 0 && (rows == 0 || judged_enough());
+  }
 };
 
 /// Compares D (o.d) with alpha A B + beta C, or with the fused epilogue. All pointers are host
 /// pointers. Problems of more than `max_flops` floating-point operations are checked on whole rows:
 /// one from each of equally tall slices of D, chosen by a fixed seed; of a batch, each matrix on
-/// its share. Memory: about 50 MB, whatever the size.
+/// its share. Each group is checked as a separate GEMM (problem/group_slices.hpp). Memory: about
+/// 50 MB, whatever the size.
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops = 2e11);
 
 }  // namespace tw

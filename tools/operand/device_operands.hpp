@@ -54,7 +54,7 @@ class copied_operands {
       auto* const at = static_cast<std::byte*>(const_cast<void*>(address(host, x.is)));
       auto to = std::make_unique<Matrix>(view_of(p, x, at));
       matrix_desc* const m = matrix_of(problem_, x.is);
-      if (!x.written) to->upload();
+      if (!x.written || p.groups) to->upload();  // rows of no group are not written
       if (m != nullptr) *m = to->desc();
       set_address(operands_, x.is, to->data());
       copies_.push_back({std::move(to), x.written ? at : nullptr});

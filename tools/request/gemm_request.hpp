@@ -12,6 +12,7 @@
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/request/device_choice.hpp"
 #include "tools/request/epilogue_request.hpp"
+#include "tools/request/group_files.hpp"
 #include "tools/request/result_scales.hpp"
 
 namespace tw {
@@ -40,7 +41,8 @@ struct gemm_request {
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
   bool transpose_a = false, transpose_b = false;  // the file holds the transpose
   bool batch = false;                             // .npy files may hold stacks of matrices
-  bool hazards = false;                           // of the emulated run
+  group_request groups;
+  bool hazards = false;  // of the emulated run
   bool check = false, json = false, quiet = false;
   std::string family = {};  // of the kernel; empty: any
   std::string arch = {};    // "sm100"; empty: that of the device or of the family

@@ -37,11 +37,13 @@ gemm_problem problem_of(problem_request const& a) {
     refuse("TW0615", "command line", "--beta-c and an epilogue with residual",
            "one of them: one matrix is added, before the activation or last");
   gemm_problem p;
+  p.groups = a.groups;
   p.m = a.m, p.n = a.n, p.k = a.k, p.batch = a.batch;
+  if (a.groups && a.groups->slots()) p.batch = a.groups->count;
   order const a_order = a.layout[0] == 'T' ? order::row_major : order::col_major;
   order const b_order = a.layout[1] == 'N' ? order::col_major : order::row_major;
-  p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
-  p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, a.batch);
+  p.a = placed(a.ab, a_order, a.m, a.k, a.lda, p.a_matrices());
+  p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, p.b_matrices());
   p.precision = a.precision;
   p.reproducible = a.reproducible;
   p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
@@ -51,7 +53,7 @@ gemm_problem problem_of(problem_request const& a) {
     p.scale_b = make_block_scale({true, a.n, a.k, a.batch}, *a.format, a.scale_order);
   }
   p.epilogue = a.epilogue.epilogue;
-  p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
+  p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, p.d_matrices());
   if (a.scale_d.any())
     p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {

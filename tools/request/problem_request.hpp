@@ -29,6 +29,7 @@ struct problem_request {
   bench::named_epilogue epilogue = {};
   bool reproducible = false;
   bool add_c = false;  // of D's type, order and pitch, before the activation
+  std::optional<group_desc> groups = {};
 };
 
 /// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)

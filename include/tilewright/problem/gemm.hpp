@@ -8,6 +8,7 @@
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/epilogue.hpp"
+#include "tilewright/problem/groups.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale.hpp"
 
@@ -75,12 +76,34 @@ struct gemm_problem {
   /// Scales of D, which is e4m3, e5m2 or s8: one that is given, or one for each row or each 128
   /// columns of a row, computed from the largest magnitude (amax) and written.
   std::optional<output_scales> scale_d = std::nullopt;
+  /// Groups that divide M, N or K, whose sizes are in device memory (problem/groups.hpp). `batch`
+  /// is 1, of slots the number of groups; the operand that has a matrix for each group has a batch
+  /// stride. Rows of D that belong to no group are not written.
+  std::optional<group_desc> groups = std::nullopt;
+
+  /// Matrices of A, B and D (and C): one for each index of the batch, or for each group.
+  std::int64_t a_matrices() const { return matrices_of(group_axis::n); }
+  std::int64_t b_matrices() const { return matrices_of(group_axis::m); }
+  std::int64_t d_matrices() const { return matrices_of(group_axis::k); }
+
+  /// Vectors along rows, or columns: has each group another? Rows of groups of rows share one.
+  constexpr bool rows_of_each_group() const {
+    return groups && (groups->axis == group_axis::n || groups->slots());
+  }
+  constexpr bool cols_of_each_group() const {
+    return groups && (groups->axis == group_axis::m || groups->slots());
+  }
 
   /// Is one of A, B, C and D a batch by pointers?
   bool has_pointers() const {
     return a.has_pointers() || b.has_pointers() || d.has_pointers() || (c && c->has_pointers());
   }
   bool operator==(gemm_problem const&) const = default;
+
+ private:
+  std::int64_t matrices_of(group_axis each) const {
+    return groups && groups->axis == each ? groups->count : batch;
+  }
 };
 
 /// Base addresses of the matrices, on the device that runs the GEMM. The workspace is where
@@ -112,6 +135,10 @@ struct gemm_operands {
   /// One float32 each, where problem.scale_a or scale_b has a second level (NVFP4).
   float const* second_level_a = nullptr;
   float const* second_level_b = nullptr;
+  void const* groups = nullptr;  // of problem.groups: group_desc::numbers() integers
+  /// 0 before the launch, or nullptr. The kernel writes 1 + g if the number of group g is not
+  /// possible: it descends, is negative, or exceeds the total. It then takes the nearest one.
+  std::uint32_t* group_status = nullptr;
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

@@ -28,6 +28,7 @@ enum class role : std::uint8_t {
   second_a,
   second_b,
   scale_d,
+  groups,
   none
 };
 inline constexpr int role_count = static_cast<int>(role::none);
@@ -57,6 +58,7 @@ inline constexpr std::array<operand_row, role_count> operand_rows = {{
     {role::second_b, "second_b", "the second level of B's scales", "second_level_b",
      role::second_a},
     {role::scale_d, "scale_d", "the scales of D", "scale_d", role::scale_d},
+    {role::groups, "groups", "the sizes of the groups", "groups", role::groups},
 }};
 constexpr operand_row const& row_of(role r) { return operand_rows[static_cast<std::size_t>(r)]; }
 

@@ -36,10 +36,13 @@ constexpr std::int64_t main_loop_block_k(gemm_problem const& p) {
 }
 
 /// Is it a float32 scale for everything, or a vector of them, the same for the whole batch?
-constexpr bool fits_epilogue(scale_desc const& given, std::int64_t outer, std::int64_t k) {
+/// of_each: a vector for each group instead.
+constexpr bool fits_epilogue(scale_desc const& given, std::int64_t outer, std::int64_t k,
+                             bool of_each = false) {
   scale_desc const s = canonical(given, outer, k);
-  return s.type == elem::f32 && s.block_k == 0 && s.batch_stride == 0 &&
-         (s.block_outer == 0 || (s.block_outer == 1 && s.stride_outer == 1));
+  if (s.type != elem::f32 || s.block_k != 0) return false;
+  if (s.block_outer == 0) return s.batch_stride == 0;
+  return s.block_outer == 1 && s.stride_outer == 1 && s.batch_stride == (of_each ? outer : 0);
 }
 
 /// The extent that decides whether a block covers all rows of A or columns of B.
@@ -51,11 +54,15 @@ constexpr std::int64_t scale_extent_of(gemm_problem const& p, std::int64_t outer
 constexpr bool scales_in_main_loop(gemm_problem const& p) {
   if (p.k == 0) return false;  // A B takes no part
   if (is_block_scaled(p)) return true;
-  auto const fits = [&](scale_desc const& s, std::int64_t outer) {
-    return fits_epilogue(s, scale_extent_of(p, outer), p.k);
+  auto const fits = [&](scale_desc const& s, std::int64_t outer, bool of_each) {
+    if (of_each && s.block_outer == 1 && s.batch_stride != outer) return false;
+    return fits_epilogue(s, scale_extent_of(p, outer), p.k, false) ||
+           (of_each && fits_epilogue(s, outer, p.k, true));
   };
-  bool const a = p.scale_a && (p.epilogue.row_scale || !fits(*p.scale_a, p.m));
-  bool const b = p.scale_b && (p.epilogue.col_scale || !fits(*p.scale_b, p.n));
+  bool const a =
+      p.scale_a && (p.epilogue.row_scale || !fits(*p.scale_a, p.m, p.rows_of_each_group()));
+  bool const b =
+      p.scale_b && (p.epilogue.col_scale || !fits(*p.scale_b, p.n, p.cols_of_each_group()));
   return a || b;
 }
 

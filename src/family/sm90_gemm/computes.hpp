@@ -13,14 +13,15 @@ namespace tw {
 
 /// Are there less than 2^32 scales of A, and of B? The kernels number them with 32 bits.
 inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
-  auto const fits = [&](std::optional<scale_desc> const& s, std::int64_t outer) {
+  auto const fits = [&](std::optional<scale_desc> const& s, std::int64_t outer,
+                        std::int64_t count) {
     if (!s) return true;
     std::int64_t batches = 0, all = 0;
-    return !__builtin_mul_overflow(q.batch - 1, s->batch_stride, &batches) &&
+    return !__builtin_mul_overflow(count - 1, s->batch_stride, &batches) &&
            !__builtin_add_overflow(scale_extent(*s, outer, q.k), batches, &all) &&
            all < std::int64_t{1} << 32;
   };
-  return fits(q.scale_a, q.m) && fits(q.scale_b, q.n);
+  return fits(q.scale_a, q.m, q.a_matrices()) && fits(q.scale_b, q.n, q.b_matrices());
 }
 
 /// Does a kernel keep its sums as the problem wants them?
@@ -53,6 +54,7 @@ inline bool computes(gemm_config const& c, gemm_problem const& q) {
          c.b.multiplied == multiplied_type(q.b.type) && c.d == q.d.type && keeps_sums(c, q) &&
          c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
          c.d_m == (q.d.ord == order::col_major) &&
+         c.ragged == (q.groups ? q.groups->axis : group_axis::none) &&
          (c.operands() == operands_needed(q) || (takes_scales(c) && has_scales_alone(q))) &&
          scales_result(c, q) && (c.by_pointers() || !q.has_pointers());
 }

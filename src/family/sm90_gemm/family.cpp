@@ -8,6 +8,7 @@
 #include "family/sm90_gemm/computes.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/early_start.hpp"
+#include "family/sm90_gemm/equal_groups.hpp"
 #include "family/sm90_gemm/launchers.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "family/sm90_gemm/resources.hpp"
@@ -46,7 +47,7 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
 cost cost_of(gemm_plan const& plan, device const& dev) {
   odd_matrices odd;
   gemm_problem const loaded = as_loaded(plan, odd);
-  return predict(loaded, launched(plan), tile_split_of(plan), dev, odd);
+  return predict(equal_groups(loaded), launched(plan), tile_split_of(plan), dev, odd);
 }
 
 int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).cluster(); }
@@ -61,6 +62,19 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
                       s.clusters, s.clusters == 1 ? "" : "s");
   if (s.split_k_tiles > 0)
     text += fmt::format(", {} of them split along K among {}", s.split_k_tiles, s.split_k_clusters);
+  if (p.normal.groups) {
+    gemm_plan one = p;  // one group has all
+    one.normal.groups->count = 1, one.normal.groups->expected_size = 0;
+    if (one.normal.groups->slots()) one.normal.groups->form = group_form::ends;
+    group_desc const& g = *p.normal.groups;
+    text += fmt::format(
+        ", {} groups of {} {} (predicted for {} of {} each; {:.1f} us if one has all)", g.count,
+        g.axis == group_axis::m   ? "rows"
+        : g.axis == group_axis::n ? "columns"
+                                  : "K",
+        g.slots() ? "in slots" : "in all", g.count, expected_size_of(p.normal),
+        cost_of(one, dev).total_us);
+  }
   if (c.a_in_registers()) text += fmt::format(", {} read into registers", p.swapped ? "B" : "A");
   if (c.promote_k() > 0)
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
@@ -92,6 +106,8 @@ class family final : public gemm_family {
     f.scaled = c.scaled();
     f.d_order = c.d_m ? order::col_major : order::row_major;
     f.epilogue = c.operands();
+    f.groups = c.ragged;
+    if (c.grouped()) f.ld_step = traits_of(c.a.multiplied).chunk();  // no copies
     f.m = {1, 400}, f.k = {1, 300};
     f.n = c.gated() ? value_range{16, 592, 16} : value_range{1, 600};
     if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
@@ -103,6 +119,7 @@ class family final : public gemm_family {
     return f;
   }
 
+  bool takes_groups() const override { return true; }
   bool built(int kernel) const override {
     return emu_launchers()[static_cast<std::size_t>(kernel)] != nullptr;
   }
@@ -125,13 +142,16 @@ class family final : public gemm_family {
     odd_matrices odd;
     gemm_problem const loaded = as_loaded(base, odd);
     gemm_problem const& q = base.normal;
+    // Copies of operands that TMA cannot address know nothing of groups: dispatch/plan.cpp refuses.
+    if (q.groups && (base.repitch_a || base.repitch_b)) return;
+    gemm_problem const model = equal_groups(loaded);
     for (int kernel = 0; kernel < kernel_count(); ++kernel) {
       if (!tw::computes(config(kernel), q)) continue;
       gemm_plan plan = base;
       plan.family = this;
       plan.instance = kernel;
       plan.built = built(kernel);
-      for (int const cols : tile_cols_of(config(kernel), q.n)) {
+      for (int const cols : tile_cols_of(config(kernel), model.n)) {
         gemm_config const c = launched(config(kernel), cols);
         for (tile_split const& s : tile_splits(q, c, dev)) {
           plan.schedule = {.clusters = s.clusters,
@@ -143,7 +163,7 @@ class family final : public gemm_family {
           if (s.split_k_tiles > 0 && (workspace_of(plan).bytes > workspace_bytes ||
                                       counter_bytes(q, c, s) > gemm_workspace_zeros))
             continue;
-          plan.predicted_us = predict(loaded, c, s, dev, odd).total_us;
+          plan.predicted_us = predict(model, c, s, dev, odd).total_us;
           plans.push_back(plan);
         }
       }
@@ -158,8 +178,9 @@ class family final : public gemm_family {
     cost const t = cost_of(plan, dev);
     tile_split const s = tile_split_of(plan);
     choose_raster(plan, dev);
-    plan.schedule.l2 = l2_hints_of(launched(plan), ctas_of(plan), plan.normal, dev);
-    plan.terms = terms_of(plan.normal, launched(plan), s, t, dev);
+    gemm_problem const q = equal_groups(plan.normal);
+    plan.schedule.l2 = l2_hints_of(launched(plan), ctas_of(plan), q, dev);
+    plan.terms = terms_of(q, launched(plan), s, t, dev);
     plan.starts_early = tw::starts_early(plan, s, t, dev);
     plan.why = why(plan, t, dev);
   }

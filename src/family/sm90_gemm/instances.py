@@ -8,6 +8,8 @@ EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
         "scaled": ("scaled", "_scaled"), "scaled_64": ("scaled_64", "_scaled64")}
+FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m"),
+         "swap_ab_groups": (True, "n"), "groups_of_k": (False, "k")}
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 
@@ -37,7 +39,7 @@ def describe(row, ab, d, majors, bits):
     stages, = numbers(row, "stages", [1])
     a_mn, b_mn = majors[0] == "n", majors[1] == "t"
     min_n = 0 if b_mn or row["min_n"] == "-" else numbers(row, "min_n", [1])[0]
-    swap_ab = choice(row, "form", ["-", "swap_ab"]) == "swap_ab"
+    swap_ab, ragged = FORMS[choice(row, "form", FORMS)]
     pingpong = choice(row, "schedule", ["cooperative", "pingpong"]) == "pingpong"
     epilogue, suffix = EPILOGUES[choice(row, "epilogue", EPILOGUES)]
     sums, sums_text = SUMS[choice(row, "sums", SUMS)]
@@ -46,7 +48,8 @@ def describe(row, ab, d, majors, bits):
         raise ValueError(f"no kernel has operands of the types {ab}")
     before = f"sm90_{ab}_{d}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
     after = (f"x{SWIZZLE_SPAN_BITS // bits}_{row['cluster']}_s{stages}"
-             f"{'_pp' if pingpong else ''}{suffix}{sums_text}")
+             f"{'_pp' if pingpong else ''}{suffix}{sums_text}"
+             f"{'' if ragged == 'none' else '_groups_' + ragged}")
     fields = {"a": operand(a, a_mn, in_registers=a_mn and bits in BITS_OF_K_MAJOR_ONLY),
               "b": operand(b[0] if b else a, b_mn), "d": f"elem::{d}", "d_m": swap_ab,
               "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "min_tile_n": min_n,
@@ -54,6 +57,8 @@ def describe(row, ab, d, majors, bits):
               "cluster_k": split_k[0] if split_k else 1, "stages": stages,
               "epilogue": f"epilogue_id::{epilogue}",
               "sums": f"sum_form::{sums}"}
+    if ragged != "none":
+        fields["ragged"] = f"group_axis::{ragged}"
     text = ", ".join(f".{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in fields.items())
     return f"{before}{tile_n}{after}", [before, after], f"gemm_config{{{text}}}"

@@ -34,10 +34,10 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   d.base = const_cast<void*>(base);
   d.type = as_mapped(q.b).type;
   d.rank = 5;
-  bool const many = matrices_of(q, q.b) > 1;
+  bool const many = matrices_of(q.b, q.b_matrices()) > 1;
   constexpr int group = gemm_config::gate_group, pair = 2 * group;
   if (is_shared_line(q.b)) pitch = tma_chunk_bytes;
-  std::int64_t dims[] = {q.k, group, 2, q.n / pair, many ? q.batch : 1};
+  std::int64_t dims[] = {q.k, group, 2, q.n / pair, many ? q.b_matrices() : 1};
   if (is_shared_line(q.b)) std::fill_n(dims + 1, 4, 1);
   std::int64_t const strides[] = {
       gate.step * pitch, gate.up_offset * pitch, group * gate.step * pitch,
@@ -79,6 +79,51 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
   f.aux_tma_end = tma_end_of(e.inner, m.type, c.d_m ? wgmma_m : box.cols);
 }
 
+/// The matrix whose map ends with a group (docs/decisions/0054): `lines` rows of D, or columns
+/// of an M-major D, of which the last one lies before D; a "matrix" is one line further.
+struct ending_lines {
+  matrix_desc desc;
+  std::int64_t matrices;     // one for each line before which a group may end
+  std::int64_t shift_bytes;  // from D to the first line
+};
+ending_lines ending_lines_of(gemm_problem const& q, matrix_desc m) {
+  group_desc const& g = *q.groups;
+  std::int64_t const lines = g.axis == group_axis::m ? q.m : q.n;
+  std::int64_t const slots = g.slots() ? (g.count - 1) * (m.batch_stride_elems / m.pitch_elems) : 0;
+  m.batch_stride_elems = m.pitch_elems;
+  return {m, slots + lines + 1, -lines * m.pitch_bytes()};
+}
+void* moved(void const* base, std::int64_t bytes) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(base) +
+                                 static_cast<std::uintptr_t>(bytes));
+}
+
+/// The groups of a launch; p.walk and p.tile_cols are set.
+group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule const& s,
+                       gemm_problem const& q, gemm_operands const& o) {
+  group_desc const& g = *q.groups;
+  std::int64_t const total = g.axis == group_axis::m ? q.m : g.axis == group_axis::n ? q.n : q.k;
+  group_params r{};
+  r.sizes = {o.groups, o.group_status,     static_cast<int>(g.count),
+             g.form,   g.index_bits == 64, static_cast<int>(total)};
+  r.across = g.axis == group_axis::m ? p.walk.order.n_tiles : p.walk.order.m_tiles;
+  r.band = s.band;
+  r.slot_rows = g.slots() ? static_cast<int>(q.d.batch_stride_elems / q.d.pitch_elems) : 0;
+  auto const step = [](matrix_desc const& m, operand_major major) -> std::int64_t {
+    return is_shared_line(m) ? 0 : major == operand_major::k ? size_bytes(m.type) : m.pitch_bytes();
+  };
+  r.a_data = o.a, r.b_data = o.b;
+  r.a_step = step(q.a, c.a.major), r.b_step = step(q.b, c.b.major);
+  return r;
+}
+
+/// An operand whose K groups divide: its maps are in all memory, and end where a group does.
+matrix_desc with_groups(gemm_problem const& q, matrix_desc m) {
+  m = as_mapped(m);
+  if (q.groups && q.groups->axis == group_axis::k) m.batch_stride_elems = matrix_desc::by_pointers;
+  return m;
+}
+
 }  // namespace
 
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
@@ -89,7 +134,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = launched(plan).tile_n / c.cluster_m;
   bool const placed = q.a.has_pointers() || q.b.has_pointers();
-  std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
+  std::int64_t const a_matrices = matrices_of(q.a, q.a_matrices());
+  std::int64_t const b_matrices = matrices_of(q.b, q.b_matrices());
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
   l2_hints const& hints = s.l2;
@@ -97,13 +143,13 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
-    return map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
+    return map_of(o.a, with_groups(q, q.a), a_matrices, extents_of_a(q),
                   box_of(c.a.stored, c.a.major, c.a_swizzle(), rows), c.a_swizzle(), t, placed,
                   hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
     return c.gated() ? gated_map(o.b, q, columns, t)
-                     : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
+                     : map_of(o.b, with_groups(q, q.b), b_matrices, extents_of_b(q),
                               box_of(c.b.stored, c.b.major, c.b_swizzle(), columns), c.b_swizzle(),
                               t, placed);
   };
@@ -118,7 +164,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_edge = b_left == 0 || c.b.is_mn_major() ? p.b : map_b(b_left);
   p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
   p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
-  p.a_scales_by_bulk = c.bulk_copies_scales() && can_bulk_copy(p.a_scales, q.m) &&
+  // Groups begin at rows whose scales lie at any multiple of 4 bytes.
+  p.a_scales_by_bulk = c.bulk_copies_scales() && !c.grouped() && can_bulk_copy(p.a_scales, q.m) &&
                        p.b_scales.data != nullptr && p.b_scales.ue8m0 == 0;
   p.tile_cols = s.tile_cols;
   p.by_pointers = placed ? 1 : 0;
@@ -126,10 +173,14 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);
 
+  bool const ends = c.ragged == group_axis::m || c.ragged == group_axis::n;
+  ending_lines const d_lines =
+      ends ? ending_lines_of(q, q.d) : ending_lines{q.d, matrices_of(q.d, q.d_matrices()), 0};
+  void* const d_data = moved(o.d, d_lines.shift_bytes);
   epilogue_params& e = p.epilogue;
-  e.data = o.d;
+  e.data = d_data;
   e.pitch = q.d.pitch_elems;
-  e.batch_stride = q.d.batch_stride_elems;
+  e.batch_stride = d_lines.desc.batch_stride_elems;
   e.matrices = q.d.has_pointers() ? o.d_array : nullptr;
   e.tma_end = 0;
   if (!plan.direct_d) {
@@ -137,7 +188,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
     auto const map_d = [&](int cols) {
       operand_box const shape = c.d_m ? operand_box{box.rows, cols} : operand_box{cols, box.rows};
-      return map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
+      return map_of(d_data, d_lines.desc, d_lines.matrices, d, shape, box.swizzle, t,
+                    c.by_pointers());
     };
     e.d = map_d(box.cols);
     int const part = c.varies_tile_n() ? s.tile_cols % box.cols : 0;
@@ -150,6 +202,11 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
+  if (ends && e.c.data != nullptr) {
+    std::int64_t const step = c.d_m ? e.c.col_stride : e.c.row_stride;
+    e.c.batch_stride = step;
+    e.c.data = moved(e.c.data, -(c.d_m ? q.n : q.m) * step * size_bytes(e.c.type));
+  }
   e.fused = fused_of(plan, q, o);
   e.scales = scales_of_result(c, q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
@@ -157,6 +214,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.walk = tile_walk(order_of(plan));
   int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
   p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.split_k_tiles, s.split_k_clusters);
+  if (c.grouped()) p.group = groups_of(p, c, s, q, o);
   if (s.split_k_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =

@@ -2,7 +2,10 @@
 // raster.cpp  Panels of operands by the plan's tile, and the grid of its tiles.
 #include "family/sm90_gemm/raster.hpp"
 
+#include <algorithm>
+
 #include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/equal_groups.hpp"
 #include "family/tile_order.hpp"
 
 namespace tw {
@@ -16,7 +19,7 @@ tile_order grid_of(gemm_problem const& q, gemm_config const& c) {
   return {.m_tiles = tiles(q.m, c.tile_m * c.cluster_m),
           .n_tiles = tiles(q.n, c.tile_n * c.cluster_n),
           .band = 1,
-          .batch = static_cast<int>(q.batch)};
+          .batch = static_cast<int>(q.d_matrices())};
 }
 
 strips strips_of(gemm_problem const& q, gemm_config const& c, int clusters) {
@@ -40,9 +43,16 @@ tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clust
 
 void choose_raster(gemm_plan& plan, device const& dev) {
   gemm_config const c = launched(plan);
-  tile_order const best =
-      choose_order(grid_of(plan.normal, c), strips_of(plan.normal, c, plan.schedule.clusters),
-                   c.tile_m * c.cluster_m, dev.model->tile_order);
+  if (plan.normal.groups && plan.normal.groups->axis != group_axis::k) {
+    // Along the ragged extent, in bands of about 2048 rows or columns (docs/decisions/0019).
+    int const step = c.d_m ? c.tile_n * c.cluster_n : c.tile_m * c.cluster_m;
+    plan.schedule.raster = order_kind::grouped;
+    plan.schedule.band = std::max(1, 2048 / step);
+    return;
+  }
+  gemm_problem const q = equal_groups(plan.normal);
+  tile_order const best = choose_order(grid_of(q, c), strips_of(q, c, plan.schedule.clusters),
+                                       c.tile_m * c.cluster_m, dev.model->tile_order);
   plan.schedule.raster = best.kind;
   plan.schedule.band = best.band;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/equal_groups.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
@@ -24,6 +25,17 @@ int resident_clusters(gemm_config const& c, device const& dev) {
                     : c.cluster() % 2 == 0 ? dev.sms_in_clusters_of_4
                                            : dev.sms_in_clusters_of_3;
   return std::max(1, found / c.cluster());
+}
+
+/// The most cluster tiles that a problem of groups can have.
+std::int64_t most_tiles_of(gemm_problem const& q, gemm_config const& c) {
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  int const rows = c.tile_m * c.cluster_m, cols = c.tile_n * c.cluster_n;
+  switch (q.groups->axis) {
+    case group_axis::m: return most_steps_of_groups(q, rows) * up(q.n, cols);
+    case group_axis::n: return most_steps_of_groups(q, cols) * up(q.m, rows);
+    default: return up(q.m, rows) * up(q.n, cols) * q.groups->count;
+  }
 }
 
 }  // namespace
@@ -47,11 +59,17 @@ std::vector<tile_split> tile_splits(gemm_problem const& q, gemm_config const& c,
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
-  std::int64_t const tiles = m_tiles * n_tiles * q.batch;
+  std::int64_t const tiles = q.groups ? most_tiles_of(q, c) : m_tiles * n_tiles * q.batch;
   int const most = resident_clusters(c, dev);
   std::int64_t const k_tiles = up(q.k, c.tile_k());
   if (tiles > most_tiles) return {};
   int const n = static_cast<int>(tiles);
+  if (q.groups) {  // the kernel alone has the number of their tiles
+    gemm_problem const model = equal_groups(q);
+    std::int64_t const of_model =
+        up(model.m, c.tile_m * c.cluster_m) * up(model.n, c.tile_n * c.cluster_n) * model.batch;
+    return {{static_cast<int>(of_model), std::min(n, most), 0, 0}};
+  }
   // Whole tiles: the fewest clusters that need no more waves than all would (64 instead of 66
   // gain 1 % at 8192^3; docs/decisions/0005).
   std::vector<tile_split> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
@@ -88,8 +106,9 @@ std::vector<tile_split> tile_splits(gemm_problem const& q, gemm_config const& c,
 tile_split tile_split_of(gemm_plan const& plan) {
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   gemm_config const c = launched(plan);
-  std::int64_t const tiles = up(plan.normal.m, c.tile_m * c.cluster_m) *
-                             up(plan.normal.n, c.tile_n * c.cluster_n) * plan.normal.batch;
+  gemm_problem const q = equal_groups(plan.normal);
+  std::int64_t const tiles =
+      up(q.m, c.tile_m * c.cluster_m) * up(q.n, c.tile_n * c.cluster_n) * q.batch;
   plan_schedule const& s = plan.schedule;
   return {static_cast<int>(tiles), s.clusters, s.split_k_tiles, s.split_k_clusters};
 }

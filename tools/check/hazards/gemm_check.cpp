@@ -11,6 +11,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/check/check.hpp"
@@ -69,9 +70,11 @@ class gemm_runner {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
     // Kernels that read an operand into registers load it as it is, by TMA.
+    bool const grouped = facts_.groups != group_axis::none;
     auto const pad_of = [&](operand_major major, std::int64_t extent) {
       bool const in_registers = major == operand_major::mn && traits_of(first).k_major_only;
-      return pad() + (in_registers ? round_up(extent, facts_.ld_step) - extent : 0);
+      std::int64_t const inner = major == operand_major::mn ? extent : k;
+      return pad() + (in_registers || grouped ? round_up(inner, facts_.ld_step) - inner : 0);
     };
     checked_matrix a(swapped ? second : first, order_of(a_major, row_major, col_major), m, k,
                      pad_of(a_major, m));
@@ -86,27 +89,37 @@ class gemm_runner {
     std::optional<staged_result> staged;
     if (may_stage_d(facts_) && !d_by_cols && any(0, 2) == 0)
       staged = random_staged_result(m, d_cols, random);
+    group_axis const axis = swapped ? transposed(facts_.groups) : facts_.groups;
+    std::int64_t const results = axis == group_axis::k ? 1 + any(0, 3) : 1;  // matrices of D
     bool const of_pairs = staged && packs_in_pairs(staged->type);
-    checked_matrix d(staged ? staged->type : facts_.d,
-                     (staged ? staged->ord == col_major : d_by_cols) ? col_major : row_major, m,
-                     d_cols, of_pairs ? 2 * pad() : pad());
+    bool const columns = staged ? staged->ord == col_major : d_by_cols;
+    checked_matrix d(staged ? staged->type : facts_.d, columns ? col_major : row_major,
+                     columns ? m : m * results, columns ? d_cols * results : d_cols,
+                     of_pairs ? 2 * pad() : pad());
     bool const exact = holds_integer_sums(facts_.d);  // D is the sum itself
     elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
     checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
-    checked_matrix vectors(elem::f32, row_major, 3, std::max(m, n),
-                           0);  // bias, scales of rows, of columns
+    // Bias, scales of rows, of columns; of groups each may have others.
+    std::int64_t const vector = std::max(m, n) * (grouped ? most_groups : 1);
+    checked_matrix vectors(elem::f32, row_major, 3, vector, 0);
     checked_matrix aux(facts_.d, d.desc.ord, m, n, pad());
     for (checked_matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     p.precision = facts_.precision;
+    std::vector<std::int64_t> sizes;
+    if (axis != group_axis::none) {
+      sizes = add_groups(p, axis, results, any);
+      p.d.batch_stride_elems = results > 1 ? (columns ? d_cols : m) * p.d.pitch_elems : 0;
+    }
     if (!exact && any(0, 2) == 0) {
       p.c = c.desc;
       p.beta = any(0, 1) != 0 ? 1.0F : -0.75F;
     }
     if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
+    o.groups = sizes.data();
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
-    o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
+    o.bias = lines, o.row_scale = lines + vector, o.col_scale = lines + 2 * vector;
     bool const blocks = facts_.block_scaled.has_value();
     checked_matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0);
     checked_matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0);
@@ -139,6 +152,7 @@ class gemm_runner {
       if (p.scale_d->given) std::memcpy(o.scale_d, &given, sizeof given);
     }
     if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
+    if (grouped && accept(p)) return false;  // scales of blocks of the ragged rows
     workspace_.give(o);
     emu::options options = mutants::schedule(key.family, key.seed);
     options.catch_crashes = true;
@@ -159,6 +173,29 @@ class gemm_runner {
     workspace_.give_exactly(plan, o, options);
     judge(plan, o, options, key, result);
     return true;
+  }
+
+  static constexpr int most_groups = 9;
+
+  /// Groups of random sizes, some empty, that may leave a rest. Their other operand is one matrix
+  /// for all; C too.
+  template <class Any>
+  static std::vector<std::int64_t> add_groups(gemm_problem& p, group_axis axis,
+                                              std::int64_t results, Any const& any) {
+    bool const of_k = axis == group_axis::k;
+    group_desc const g{.axis = axis,
+                       .form = group_form::sizes,
+                       .count = of_k ? results : any(1, most_groups),
+                       .index_bits = 64};
+    p.groups = g;
+    int const step = of_k ? traits_of(p.a.type).chunk() : 1;  // K may be contiguous
+    std::int64_t left = axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(g.count));
+    for (std::int64_t& size : sizes) {
+      if (any(0, 2) != 0) size = any(0, static_cast<int>(left)) / step * step;
+      left -= size;
+    }
+    return sizes;
   }
 
   template <class Any>

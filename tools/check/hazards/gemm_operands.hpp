@@ -91,7 +91,7 @@ inline output_scales random_result_scales(scaled_operand const& over, std::mt199
 /// True if the kernel stores D in float32 without an auxiliary output or scales of D: a plan can
 /// then let a second launch quantise D.
 inline bool may_stage_d(kernel_facts const& f) {
-  return f.d == elem::f32 && !f.epilogue.aux && !f.epilogue.scales;
+  return f.d == elem::f32 && !f.epilogue.aux && !f.epilogue.scales && f.groups == group_axis::none;
 }
 
 /// A D of 8 or 4 bits with scales over (m, cols), in the order that its scales need, or in any.

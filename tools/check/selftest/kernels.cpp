@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
+#include <vector>
 
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
@@ -81,7 +83,10 @@ class trial {
     int const factor = facts_.block_scaled == block_format::nvfp4 ? 0x38 : 127;
     array factors(elem::u8, order::row_major, 1, 1, (p_.m + p_.n + 256) * (p_.k / 16 + 4));
     std::fill_n(factors.data(), factors.size(), static_cast<std::byte>(factor));
-    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d};
+    array sizes(elem::s32, order::row_major, 1, 1,
+                std::max<std::int64_t>(1, 2 * static_cast<std::int64_t>(sizes_.size())));
+    std::memcpy(sizes.data(), sizes_.data(), sizes_.size() * sizeof(std::int64_t));
+    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d, &sizes};
     if (on_gpu_)
       for (array* x : all) x->upload();
     auto const operands = [&](auto&& place) {
@@ -93,6 +98,7 @@ class trial {
       if (facts_.block_scaled == block_format::nvfp4)
         o.second_level_a = o.second_level_b = static_cast<float const*>(place(ones));
       if (p_.scale_d) o.scale_d = place(scale_d);
+      if (p_.groups) o.groups = place(sizes);
       return o;
     };
     gemm_operands o = operands([](array& x) -> void* { return x.where(); });
@@ -165,6 +171,18 @@ class trial {
     p_.a = operand(swapped_ ? b : a, swapped_ ? b_by_k : a_by_k, row_major, p_.m);
     p_.b = operand(swapped_ ? a : b, swapped_ ? a_by_k : b_by_k, col_major, p_.n);
     p_.precision = facts_.precision;
+    if (facts_.groups != group_axis::none) {
+      // Of K one group, whose D is D; of others two, and an empty one between them.
+      std::int64_t const total = facts_.groups == group_axis::m   ? p_.m
+                                 : facts_.groups == group_axis::n ? p_.n
+                                                                  : p_.k;
+      sizes_ = {total};
+      if (facts_.groups != group_axis::k) sizes_ = {total / 3, 0, total - total / 3};
+      p_.groups = group_desc{.axis = facts_.groups,
+                             .form = group_form::sizes,
+                             .count = static_cast<std::int64_t>(sizes_.size()),
+                             .index_bits = 64};
+    }
     d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
     order const d = swapped_ ? row_major : facts_.d_order.value_or(row_major);
     p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
@@ -175,6 +193,10 @@ class trial {
     if (facts_.scaled) {
       p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_1x128);
       p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_128x128);
+      if (facts_.groups == group_axis::n) {  // a scale for each of the columns
+        p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_128x128);
+        p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_1x128);
+      }
     }
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;
@@ -195,6 +217,7 @@ class trial {
   kernel_facts facts_;
   gemm_problem p_{};
   bool swapped_ = false;
+  std::vector<std::int64_t> sizes_;  // of groups
   std::int64_t d_cols_ = 0;
 };
 
@@ -215,7 +238,8 @@ std::vector<finding> run_kernels(bool on_gpu, std::string const& text) {
       if (family->name(kernel).find(text) == std::string::npos) continue;
       all.push_back(trial(*family, kernel, on_gpu).run());
       bool const row_major = facts.d_order.value_or(order::row_major) == order::row_major;
-      if (staged || facts.d != elem::f32 || !(facts.epilogue == epilogue_operands{}) || !row_major)
+      if (staged || facts.d != elem::f32 || facts.groups != group_axis::none ||
+          !(facts.epilogue == epilogue_operands{}) || !row_major)
         continue;
       all.push_back(trial(*family, kernel, on_gpu, true).run());
       staged = true;

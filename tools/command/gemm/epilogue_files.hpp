@@ -16,7 +16,7 @@ namespace tw {
 /// number of values.
 class epilogue_files {
  public:
-  epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n);
+  epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n, bool of_groups = false);
 
   gemm_epilogue const& epilogue() const { return epilogue_; }
   matrix_view const* bias() const { return view(bias_); }

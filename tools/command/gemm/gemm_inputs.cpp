@@ -42,7 +42,8 @@ std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view 
 }
 
 gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
-                              matrix_view const* c, gemm_epilogue const& epilogue) {
+                              matrix_view const* c, gemm_epilogue const& epilogue,
+                              std::int64_t groups) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);
   if (c != nullptr)
     check_result_extents(operand_extents_of(r.epilogue.residual.empty() ? "C" : "the residual", *c),
@@ -52,9 +53,13 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
   p.m = a.rows;
   p.n = b.cols;
   p.k = a.cols;
-  p.batch = c != nullptr ? batch_of({operand_extents_of("A", a), operand_extents_of("B", b),
-                                     operand_extents_of("C", *c)})
-                         : batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
+  if (r.groups.any())
+    put_groups(p, r.groups, groups, a.matrices, b.matrices, c == nullptr ? 0 : c->matrices);
+  else if (c != nullptr)
+    p.batch = batch_of(
+        {operand_extents_of("A", a), operand_extents_of("B", b), operand_extents_of("C", *c)});
+  else
+    p.batch = batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
   elem const of_a = r.scaling_a ? quantised_type(r, r.dtype, r.scaling_b, b.type) : a.type;
   elem const of_b = r.scaling_b ? quantised_type(r, r.dtype_b, r.scaling_a, a.type) : b.type;
   operand_pair types = operand_types(r, of_a, of_b);
@@ -71,7 +76,7 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
       r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any(), scaled);
   elem const d_type =
       r.scale_d.format ? traits_of(*r.scale_d.format).value : r.out_dtype.value_or(usual);
-  p.d = {d_type, order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
+  p.d = {d_type, order::row_major, d_cols, p.d_matrices() == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;
     p.aux->pitch_elems = p.n;
@@ -113,8 +118,11 @@ matrix_view as_tf32(matrix_view m, char const* name) {
 /// Shapes of the files of A and B.
 accepted_shapes operand_shapes(gemm_request const& r) {
   bool const packed = r.format && packs_in_pairs(traits_of(*r.format).value);
-  return {
-      .stacks = r.batch, .vectors = true, .empty = true, .of_operand = true, .packed_e2m1 = packed};
+  return {.stacks = r.batch || r.groups.any(),
+          .vectors = true,
+          .empty = true,
+          .of_operand = true,
+          .packed_e2m1 = packed};
 }
 
 }  // namespace
@@ -149,18 +157,24 @@ gemm_files::gemm_files(gemm_request const& r)
       b_file_(parse_address(r.b), operand_shapes(r)),
       a_(as_operand(a_file_.view(), r.transpose_a, false)),
       b_(as_operand(b_file_.view(), r.transpose_b, true)),
-      as_stack_(r.batch) {
+      as_stack_(r.batch || r.groups.slots || (r.groups.any() && r.groups.axis == group_axis::k)) {
+  if (r.groups.any()) groups_ = read_groups(r.groups);
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   if (!added.empty()) {
     bool const vector = a_.vector || b_.vector;
-    c_file_.emplace(parse_address(added), accepted_shapes{r.batch, vector, true});
+    c_file_.emplace(parse_address(added), accepted_shapes{as_stack_, vector, true});
     c_ = as_operand(c_file_->view(), false, b_.vector && !a_.vector);
   }
   if (a_.cols != b_.rows)
     check_inner_extents(operand_extents_of("A", a_), operand_extents_of("B", b_),
                         inner_hint(r, a_, b_));
   if (r.truncates_tf32) a_ = as_tf32(a_, "A"), b_ = as_tf32(b_, "B");
-  epilogue_.emplace(r.epilogue, a().rows, b().cols);
+  auto const groups = static_cast<std::int64_t>(groups_.size()) -
+                      (r.groups.used_form() == group_form::starts ? 1 : 0);
+  bool const each_row = r.groups.slots || r.groups.axis == group_axis::n;
+  bool const each_col = r.groups.slots || r.groups.axis == group_axis::m;
+  epilogue_.emplace(r.epilogue, a().rows * (r.groups.any() && each_row ? groups : 1),
+                    b().cols * (r.groups.any() && each_col ? groups : 1), r.groups.any());
   bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
   if (r.scaling_a && !empty)
     quantized_a_.emplace(a_, false, *r.scaling_a, quantised_type(r, r.dtype, r.scaling_b, b_.type),
@@ -186,14 +200,15 @@ gemm_files::gemm_files(gemm_request const& r)
   matrix_view const& used_b = block_b_       ? block_b_->values()
                               : quantized_b_ ? quantized_b_->values()
                                              : b_;
-  problem_ = problem_of_files(r, used_a, used_b, c(), epilogue_->epilogue());
+  problem_ = problem_of_files(r, used_a, used_b, c(), epilogue_->epilogue(),
+                              static_cast<std::int64_t>(groups_.size()));
   gemm_problem& p = problem_;
   if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
     if (!r.format) {
       if (!r.scaling_a)
-        p.scale_a = scale_file_a_.open(r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
+        p.scale_a = scale_file_a_.open(r.scale_a, r.scale_a_as, {false, p.m, p.k, p.a_matrices()});
       if (!r.scaling_b)
-        p.scale_b = scale_file_b_.open(r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+        p.scale_b = scale_file_b_.open(r.scale_b, r.scale_b_as, {true, p.n, p.k, p.b_matrices()});
     }
     if (block_a_) p.scale_a = block_a_->desc(), p.scale_b = block_b_->desc();
     if (quantized_a_) p.scale_a = quantized_a_->desc();
@@ -204,20 +219,22 @@ gemm_files::gemm_files(gemm_request const& r)
     p.scale_d = scale_d_->desc();
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
+  if (problem_.groups && !nothing_to_compute()) check_group_numbers(problem_, groups_);
   operand_a_ = used_a, operand_b_ = used_b;
 }
 
 std::vector<std::int64_t> gemm_files::array_shape(std::int64_t cols) const {
   std::vector<std::int64_t> shape;
-  if (as_stack_) shape.push_back(problem_.batch);
+  if (as_stack_) shape.push_back(problem_.d_matrices());
   if (!a_.vector) shape.push_back(problem_.m);
   if (!b_.vector) shape.push_back(cols);
   return shape;
 }
 
 matrix_view gemm_files::d_shape() const {
-  return {problem_.d.type, problem_.d.ord, problem_.m, result_cols(problem_.epilogue, problem_.n),
-          nullptr,         problem_.batch};
+  return {problem_.d.type, problem_.d.ord,
+          problem_.m,      result_cols(problem_.epilogue, problem_.n),
+          nullptr,         problem_.d_matrices()};
 }
 
 matrix_view gemm_files::aux_shape() const {
@@ -249,6 +266,10 @@ gemm_data::gemm_data(gemm_files& f)
   if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), type_of_scales(*f.scale_b()));
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
+  if (f.problem().groups) {  // rows of no group are not written
+    std::fill_n(d_buffer_.data(), d_.size().count, std::byte{0});
+    groups_ = f.groups().data();
+  }
   if (!f.problem().aux) return;
   aux_buffer_ = host_buffer(aux_.size());
   aux_.data = aux_buffer_.data();
@@ -263,6 +284,7 @@ gemm_operands gemm_data::operands() const {
   if (scale_b_) o.scale_b = scale_b_->view().data;
   o.scale_d = scale_d_;
   o.second_level_a = second_a_, o.second_level_b = second_b_;
+  o.groups = groups_;
   return o;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tools/command/gemm/epilogue_files.hpp"
 #include "tools/io/matrix_file.hpp"
@@ -55,9 +56,10 @@ class gemm_files {
   matrix_view const& operand_b() const { return operand_b_; }
 
   /// Has D no elements?
-  bool nothing_to_compute() const {
-    return problem_.m == 0 || problem_.n == 0 || problem_.batch == 0;
-  }
+  bool nothing_to_compute() const { return computes_nothing(problem_); }
+
+  /// The sizes of groups; empty: none.
+  std::vector<std::int32_t> const& groups() const { return groups_; }
 
   /// With --batch: arrays of results have the matrices of the batch in front.
   bool as_stack() const { return as_stack_; }
@@ -115,6 +117,7 @@ class gemm_files {
   std::optional<epilogue_files> epilogue_;
   std::optional<result_scales_data> scale_d_;
   matrix_view operand_a_, operand_b_;
+  std::vector<std::int32_t> groups_;
   gemm_problem problem_;
 };
 
@@ -139,6 +142,7 @@ class gemm_data {
   epilogue_data epilogue_;
   std::byte* scale_d_ = nullptr;
   float const *second_a_ = nullptr, *second_b_ = nullptr;
+  std::int32_t const* groups_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
   matrix_view d_, aux_;
 };

@@ -49,6 +49,8 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
   verb.add_flag("--batch", r->batch,
                 "A, B and C may be arrays of three dimensions, stacks of matrices in C order; "
                 "a matrix is the same for all GEMMs; D and its scales are stacks");
+  add_group_options(verb, r->groups);
+  verb.get_option("--groups")->excludes(verb.get_option("--batch"));
   verb.add_flag("--transpose-a", r->transpose_a,
                 "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
   verb.add_flag("--transpose-b", r->transpose_b,

@@ -172,6 +172,13 @@ static std::string second_level_file(gemm_request const& r) {
   return second_level_address(r.scale_d, parse_address(r.d)).text();
 }
 
+/// ", 8 groups of m" or ", batch 3".
+static std::string many_text(gemm_problem const& p) {
+  if (!p.groups) return p.batch > 1 ? fmt::format(", batch {}", p.batch) : "";
+  char const* const axis = group_axis_names[static_cast<int>(p.groups->axis)];
+  return fmt::format(", {} groups of {}", p.groups->count, p.groups->slots() ? "slots" : axis);
+}
+
 std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                         std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
@@ -179,8 +186,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
       fmt::format("GEMM     D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
-  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
-                      p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
+  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k, many_text(p));
   text += fmt::format("A        {}\n", matrix_text(as_read(f, f.a(), false), p.a.type,
                                                    r.transpose_a, f.quantised_a()));
   text += fmt::format("B        {}\n", matrix_text(as_read(f, f.b(), true), p.b.type, r.transpose_b,
@@ -193,9 +199,9 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
                         second != nullptr ? fmt::format(" {:g}", *second) : "",
                         file != nullptr ? conversion_text(*file) : "", given ? ", given" : "");
   };
-  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a(),
+  add_scale("A", p.scale_a, {false, p.m, p.k, p.a_matrices()}, f.second_level_a(), f.scale_a(),
             f.quantised_a() && !(r.scale_a + r.second_a).empty());
-  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b(),
+  add_scale("B", p.scale_b, {true, p.n, p.k, p.b_matrices()}, f.second_level_b(), f.scale_b(),
             f.quantised_b() && !(r.scale_b + r.second_b).empty());
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
@@ -231,6 +237,10 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   gemm_problem const& p = f.problem();
   json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
+  if (p.groups)
+    out["groups"] = {{"count", p.groups->count},
+                     {"axis", group_axis_names[static_cast<int>(p.groups->axis)]},
+                     {"form", group_form_names[static_cast<int>(p.groups->form)]}};
   out["a"] = matrix_json(r.a, as_read(f, f.a(), false), p.a.type);
   out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
   out["a"]["transposed"] = r.transpose_a;
@@ -247,9 +257,9 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
     return record;
   };
   out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
-  out["scale_a"] = scale_json(r.scale_a, r.second_a, p.scale_a, {false, p.m, p.k, p.batch},
+  out["scale_a"] = scale_json(r.scale_a, r.second_a, p.scale_a, {false, p.m, p.k, p.a_matrices()},
                               f.second_level_a(), f.scale_a(), f.quantised_a());
-  out["scale_b"] = scale_json(r.scale_b, r.second_b, p.scale_b, {true, p.n, p.k, p.batch},
+  out["scale_b"] = scale_json(r.scale_b, r.second_b, p.scale_b, {true, p.n, p.k, p.b_matrices()},
                               f.second_level_b(), f.scale_b(), f.quantised_b());
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);

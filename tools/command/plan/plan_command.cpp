@@ -21,6 +21,7 @@
 #include "tools/report/plan_report.hpp"
 #include "tools/request/family_choice.hpp"
 #include "tools/request/gemm_request.hpp"
+#include "tools/request/group_files.hpp"
 #include "tools/request/number_checks.hpp"
 #include "tools/request/precision_options.hpp"
 #include "tools/request/problem_request.hpp"
@@ -169,6 +170,8 @@ void add_plan_command(CLI::App& app, int& status) {
                    "number of GEMMs of this shape, stored one after another")
       ->check(above_zero())
       ->capture_default_str();
+  add_groups_of_plan(*verb, r->product.groups);
+  verb->get_option("--groups")->excludes(verb->get_option("--batch"));
   verb->add_option("--lda", r->product.lda, "leading dimension of A in elements (default: dense)");
   verb->add_option("--ldb", r->product.ldb, "leading dimension of B in elements (default: dense)");
   verb->add_option("--ldd", r->product.ldd, "leading dimension of D in elements (default: dense)");

@@ -10,10 +10,15 @@
 
 namespace tw {
 
-/// Where the first element of a fragment, or of a thread's results, lies: D(row, col) of matrix
-/// `batch`.
+/// The place of the first element of a fragment, or of a thread's results: D(row, col) of matrix
+/// `batch`. Groups of rows or columns: in a map that ends with group `group` (sm90/scheduler.hpp).
 struct fragment_place {
   int row, col, batch;
+  int group = 0;
+  int shift = 0;  // of groups: from the ragged index in the map to that in vectors
+
+  TW_HD fragment_place below(int rows) const { return {row + rows, col, batch, group, shift}; }
+  TW_HD fragment_place right(int cols) const { return {row, col + cols, batch, group, shift}; }
 };
 
 namespace detail {

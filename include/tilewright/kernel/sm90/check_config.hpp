@@ -39,6 +39,13 @@ constexpr bool is_checked() {
   static_assert(!(C.in_turn() && C.scaled() && C.gated()),
                 "[TW0204] fragments in turn take one or two scales of B for a tile; a gate takes "
                 "one for each column");
+  static_assert(
+      !C.grouped() || (C.cluster_k == 1 && C.d_m == (C.ragged == group_axis::n)),
+      "[TW0204] groups divide rows of a row-major D, columns of an M-major one, or K of a "
+      "row-major one, and no cluster shares K");
+  static_assert(
+      C.ragged != group_axis::k || (C.mainloop() == mainloop_kind::from_smem && !C.fused()),
+      "[TW0204] groups of K have 16-bit operands and no fused epilogue");
   static_assert(C.a.stored == C.a.multiplied && C.b.stored == C.b.multiplied,
                 "[TW0208] the main loops multiply A and B in the types that are in memory");
   static_assert(C.b.multiplied == C.a.multiplied || C.b.multiplied == other_of_pair(C.a.multiplied),

@@ -8,6 +8,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/operand_spec.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
+#include "tilewright/problem/groups.hpp"
 
 namespace tw {
 
@@ -47,6 +48,13 @@ struct gemm_config {
   int stages = 4;
   epilogue_id epilogue = epilogue_id::plain;
   sum_form sums = sum_form::plain;
+  /// Which extent groups divide, whose sizes are in device memory (pipeline/group_table.hpp).
+  group_axis ragged = group_axis::none;
+
+  TW_HD constexpr bool grouped() const { return ragged != group_axis::none; }
+  /// Can a tile have no K block? An empty group of K has none, and K may have fewer blocks than a
+  /// cluster has CTAs that divide it.
+  TW_HD constexpr bool may_lack_blocks() const { return cluster_k > 1 || ragged == group_axis::k; }
 
   /// Gated kernels: gate and up columns of A B alternate in groups of this many.
   static constexpr int gate_group = wgmma_n_step;
@@ -153,8 +161,8 @@ struct gemm_config {
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
   /// parts. Nor do clusters of four (0023).
   TW_HD constexpr bool shares_tiles() const {
-    return !pingpong && !varies_tile_n() && fragments() == 1 && tile_n <= 128 && cluster_k == 1 &&
-           cluster() <= 2 && !finds_amax_along_m();
+    return !grouped() && !pingpong && !varies_tile_n() && fragments() == 1 && tile_n <= 128 &&
+           cluster_k == 1 && cluster() <= 2 && !finds_amax_along_m();
   }
   /// Does the epilogue find the largest magnitudes of columns of a tile: of rows of the requested
   /// D, of which swap-AB computes the transpose? Both warpgroups of a CTA take part.

@@ -49,6 +49,7 @@ struct gemm_sm90_kernel {
     int touched[2];
     [[no_unique_address]] typename cluster_sum<C>::smem k;
     [[no_unique_address]] block_scales_smem<C> scales;
+    [[no_unique_address]] group_smem<C> groups;
     [[no_unique_address]] typename Profile::template smem<consumers> profile;
   };
   static constexpr int smem_bytes = sizeof(smem);
@@ -68,7 +69,7 @@ struct gemm_sm90_kernel {
       } else if constexpr (C.scaled()) {
         copy_scales(p, s);
       } else {
-        begin();
+        begin(p, s);
       }
     } else {
       if constexpr (consumers > 1) set_max_regs_inc<consumer_regs>();
@@ -113,13 +114,26 @@ struct gemm_sm90_kernel {
   }
 
   /// Waits until the mbarriers are initialised and, with PDL, until operands, D and workspace are
-  /// no longer those of the launch before.
-  TW_DEVICE static void begin() {
+  /// no longer those of the launch before. Then a warp with many registers reads the sizes of
+  /// groups.
+  TW_DEVICE static void begin(params const& p, smem& s) {
     if constexpr (cluster > 1)
       cluster_sync();
     else
       cta_sync();
     grid_dependency_wait();
+    if constexpr (C.grouped()) {
+      if (warp_id() == warps_of_warpgroup) scheduler::prepare(p, s.groups.table);
+      cta_sync();
+    }
+  }
+
+  /// The tiles of this CTA's cluster.
+  TW_DEVICE static typename scheduler::work work_of(params const& p, smem const& s) {
+    if constexpr (C.grouped())
+      return scheduler::work_of(p, s.groups.table);
+    else
+      return typename scheduler::work(p.work, scheduler::own_cluster());
   }
 
   /// The producer: one thread loads the K blocks of the CTA's tiles; two take 0.3 % of a large GEMM
@@ -129,11 +143,12 @@ struct gemm_sm90_kernel {
     enter_role("load");
     // Prefetches two constant-bank lines: their misses overlap.
     if (lane_id() == 0) s.touched[0] = p.work.tiles ^ p.m;
-    typename scheduler::work work(p.work, scheduler::own_cluster());
-    segment seg{};
+    if constexpr (C.grouped()) begin(p, s);
+    typename scheduler::work work = work_of(p, s);
+    typename scheduler::segment seg{};
     bool more = work.next(p.work, scheduler::clusters(), seg);
     typename loads::tile_loads t = loads::loads_of(p, seg);
-    begin();
+    if constexpr (!C.grouped()) begin(p, s);
     if (!elect_one()) return;
     ring<C.stages> slot;
     for (; more;
@@ -143,7 +158,19 @@ struct gemm_sm90_kernel {
       tensor_map const& map_a = t.part.a_mine == loads::a_share ? p.a : p.a_edge;
       tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
       int const a_batch = p.a_batched * t.batch, b_batch = p.b_batched * t.batch;
-      if constexpr (C.by_pointers()) {
+      if constexpr (C.ragged == group_axis::k) {
+        // Index k of the group is index L - size + k of maps with L indices that end with it.
+        t.first_k = p.group.sizes.total - seg.size;
+        std::int64_t const from = std::int64_t{seg.begin} - t.first_k;
+        auto const at = [&](void const* data, std::int64_t step) {
+          return tma_place_of(static_cast<std::byte const*>(data) + from * step);
+        };
+        loads::load_tile(p, s, slot, t, t.part,
+                         place{map_a, map_b, at(p.group.a_data, p.group.a_step),
+                               at(p.group.b_data, p.group.b_step)});
+        continue;
+      }
+      if constexpr (C.by_pointers() && !C.grouped()) {
         if (p.by_pointers != 0) {
           loads::load_tile(p, s, slot, t, t.part,
                            place{map_a, map_b, matrix_place(p.a_matrices, t.batch, a_batch),
@@ -165,11 +192,11 @@ struct gemm_sm90_kernel {
   /// scales of the CTA's tiles.
   TW_DEVICE static void copy_scales(params const& p, smem& s) {
     enter_role("scales");
-    begin();
+    begin(p, s);
     ring<C.stages> slot;
-    typename scheduler::work work(p.work, scheduler::own_cluster());
-    for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
-      cta_tile const tile = scheduler::tile_of(p, seg);
+    typename scheduler::work work = work_of(p, s);
+    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
+      typename scheduler::tile const tile = scheduler::tile_of(p, seg);
       auto const k = scheduler::k_blocks_of(seg);
       if (has_block_scales<C>(p))
         copy_scales_of<scales_of_b::blocks>(p, s, slot, tile, k.begin, k.end);
@@ -179,8 +206,9 @@ struct gemm_sm90_kernel {
   }
   template <scales_of_b B>
   TW_DEVICE static void copy_scales_of(params const& p, smem& s, ring<C.stages>& slot,
-                                       cta_tile tile, int begin, int end) {
-    scale_copies<C, B> const scales(p, thread_id() - warp_threads, tile.row, tile.col, tile.matrix);
+                                       typename scheduler::tile const& tile, int begin, int end) {
+    scale_copies<C, B> const scales(p, thread_id() - warp_threads, scheduler::a_origin(tile),
+                                    scheduler::scale_col(tile), tile.matrix);
     scales.run(s, slot, begin, end);
   }
 
@@ -192,7 +220,8 @@ struct gemm_sm90_kernel {
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
   static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
 
-  TW_DEVICE static bool is_outside(params const& p, segment const& seg, int first_row) {
+  TW_DEVICE static bool is_outside(params const& p, typename scheduler::segment const& seg,
+                                   int first_row) {
     return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
   }
 
@@ -210,7 +239,7 @@ struct gemm_sm90_kernel {
   /// A consumer: a warpgroup that multiplies, and stores its rows of D.
   TW_DEVICE static void consume(params const& p, smem& s, int consumer) {
     enter_role("math");
-    begin();
+    begin(p, s);
     Profile::start(p, s.profile, consumer);
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
@@ -219,8 +248,8 @@ struct gemm_sm90_kernel {
     bool mine = !C.pingpong || consumer == 0;
     // The first tile is warpgroup 0's.
     if (!mine) named_barrier_arrive(my_turn, 2 * warpgroup_threads);
-    typename scheduler::work work(p.work, scheduler::own_cluster());
-    for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);
+    typename scheduler::work work = work_of(p, s);
+    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);
          mine = !C.pingpong || !mine) {
       if (!mine) {
         slot.skip(seg.k_end - seg.k_begin);
@@ -228,21 +257,20 @@ struct gemm_sm90_kernel {
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 2 * warpgroup_threads);
       if constexpr (may_skip) {
-        if (p.m % C.tile_m != 0 && is_outside(p, seg, first_row)) {
+        if ((C.ragged == group_axis::m || p.m % C.tile_m != 0) && is_outside(p, seg, first_row)) {
           mainloop::skip(s, consumer, slot, warp_uniform(seg.k_end - seg.k_begin));
           continue;
         }
       }
-      cta_tile tile{};
-      if constexpr (place_first) {  // while the first loads are in flight
-        tile = scheduler::tile_of(p, seg);
-        tile = {warp_uniform(tile.matrix), warp_uniform(tile.row), warp_uniform(tile.col)};
-      }
+      typename scheduler::tile tile{};
+      if constexpr (place_first)  // while the first loads are in flight
+        tile = scheduler::uniform(scheduler::tile_of(p, seg));
       typename scheduler::part part{};
       if constexpr (place_first) part = scheduler::part_of(p, seg, consumer);
       sums_of<C, C.tile_n> acc;  // (64, tile_n) each
       auto const k = scheduler::k_blocks_of(seg);
-      consumer_part const rows{first_row, tile.col, warp_uniform(k.end - k.begin)};
+      consumer_part const rows{first_row, scheduler::scale_col(tile),
+                               warp_uniform(k.end - k.begin)};
       mainloop::run(p, s, slot, rows, acc, next_turn{work, p.work, consumer});
       Profile::store_begins(s.profile, consumer);
       if constexpr (scheduler::divides_k_in_cluster) {
@@ -261,9 +289,10 @@ struct gemm_sm90_kernel {
   /// Reduces the parts of a split-K tile, and stores a warpgroup's fragments, whose first row in
   /// the tile is first_row.
   template <class Fragments>
-  TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               typename scheduler::part part, cta_tile tile, int first_row,
-                               Fragments& acc, staging_state& staged) {
+  TW_DEVICE static void finish(params const& p, smem& s, int consumer,
+                               typename scheduler::segment const& seg,
+                               typename scheduler::part part, typename scheduler::tile tile,
+                               int first_row, Fragments& acc, staging_state& staged) {
     if constexpr (!place_first) part = scheduler::part_of(p, seg, consumer);
     if (!scheduler::reduce(s.fix, part, consumer, acc)) return;
     if constexpr (!place_first) tile = scheduler::tile_of(p, seg);

@@ -48,21 +48,24 @@ struct gemm_loads {
     int m, n, batch;
     k_range blocks;
     part_of_tile part;
+    int first_k = 0;  // groups of K: the index of the first element in the maps
   };
 
   /// The place of a segment's tile, and its K blocks.
-  TW_DEVICE static tile_loads loads_of(gemm_params const& p, segment const& seg) {
-    cta_tile const tile = scheduler::tile_of(p, seg);
+  TW_DEVICE static tile_loads loads_of(gemm_params const& p,
+                                       typename scheduler::segment const& seg) {
+    typename scheduler::tile const tile = scheduler::tile_of(p, seg);
     int const rank_m = cluster_rank() % C.cluster_m;
     int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
     int const m = rank_n * a_share, n = rank_m * b_share;  // of this CTA's share, in the tile
     int const rows = scheduler::rows_left(p, tile), cols = scheduler::b_cols_left(p, tile);
-    return {tile.row + m,
-            scheduler::first_b_col(tile) + n,
-            tile.matrix,
-            scheduler::k_blocks_of(seg),
-            {in_matrix(rows, C.tile_m), in_matrix(cols, scheduler::b_cols_of(p)),
-             in_matrix(rows - m, a_share), in_matrix(cols - n, max_b_share(p))}};
+    part_of_tile part{in_matrix(rows, C.tile_m), in_matrix(cols, scheduler::b_cols_of(p)),
+                      in_matrix(rows - m, a_share), in_matrix(cols - n, max_b_share(p))};
+    if constexpr (scheduler::loads_whole_a) part.a_rows = C.tile_m, part.a_mine = a_share;
+    if constexpr (scheduler::loads_whole_b)
+      part.b_rows = scheduler::b_cols_of(p), part.b_mine = max_b_share(p);
+    return {scheduler::a_origin(tile) + m, scheduler::b_origin(tile) + n, tile.matrix,
+            scheduler::k_blocks_of(seg), part};
   }
   /// Columns of B that a CTA loads at most.
   TW_DEVICE static int max_b_share(gemm_params const& p) {
@@ -136,11 +139,11 @@ struct gemm_loads {
       std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, tile_k)
       std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, tile_k)
       load_share<operand_a, a_share, C.cluster_n, plain_map>(
-          a, box_load<HintA>{from.map_a, landed, same_rows, hint_a}, t.m, k, from.a_matrix,
-          x.a_mine);
+          a, box_load<HintA>{from.map_a, landed, same_rows, hint_a}, t.m,
+          t.first_k + k * C.tile_k(), from.a_matrix, x.a_mine);
       load_share<operand_b, b_share, C.cluster_m, b_coords>(
-          b, box_load<HintB>{from.map_b, landed, same_cols, hint_b}, t.n, k, from.b_matrix,
-          x.b_mine);
+          b, box_load<HintB>{from.map_b, landed, same_cols, hint_b}, t.n,
+          t.first_k + k * C.tile_k(), from.b_matrix, x.b_mine);
     }
   }
 
@@ -177,7 +180,8 @@ struct gemm_loads {
     Hint const& hint;
   };
 
-  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k, for `Ctas` CTAs:
+  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of the K block from k on, for
+  /// `Ctas` CTAs:
   /// of a K-major operand one with all rows, of an MN-major one each with a span of them.
   template <class Operand, int Share, int Ctas, class Map, class Hint, class Matrix>
   TW_DEVICE static void load_share(std::byte* slot, box_load<Hint> const& by, int first, int k,
@@ -186,7 +190,7 @@ struct gemm_loads {
     for (int i = 0; i < Operand::boxes(Share); ++i)
       if (i * Operand::span < mine)
         load_box<Ctas>(slot + Operand::box_offset_bytes(Share, i), by,
-                       Map::at(Operand::box_at(first, k * C.tile_k(), i), matrix));
+                       Map::at(Operand::box_at(first, k, i), matrix));
   }
 
   /// A box; the hint is for CTAs without peers. A CTA that has no peer for it must not multicast to

@@ -9,6 +9,7 @@
 #include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/kernel/l2_hints.hpp"
 #include "tilewright/kernel/operand_scales.hpp"
+#include "tilewright/pipeline/group_table.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/work.hpp"
 
@@ -19,6 +20,16 @@ struct fixup_params {
   float* partials;
   std::uint32_t* arrivals;  // zero before a launch and after it
   int counters;             // per tile, CTA and warpgroup
+};
+
+/// Groups, of kernels with gemm_config::ragged.
+struct group_params {
+  group_sizes sizes;
+  int across;     // m, n: cluster tiles along the other extent of D
+  int band;       // m, n: cluster tiles along the ragged extent that follow each other
+  int slot_rows;  // slots: rows of D from a slot to the next; 0: groups follow each other
+  void const *a_data, *b_data;  // k: the operands,
+  std::int64_t a_step, b_step;  // and bytes from an index k to the next
 };
 
 /// The members that the producer reads before its first load come first and together: each line of
@@ -39,6 +50,7 @@ struct gemm_params {
   fixup_params fixup;
   operand_scales a_scales, b_scales;  // for kernels with gemm_config::scaled()
   int a_scales_by_bulk;  // 1: bulk copies load the scales of A (family/operand_scales.hpp)
+  group_params group;    // for kernels with gemm_config::grouped()
 };
 
 }  // namespace tw

@@ -19,22 +19,32 @@ namespace tw {
 /// (docs/decisions/0053).
 struct cta_tile {
   int matrix;    // of the batch
-  int row, col;  // of D, where it begins; with a gate, a column of D is two columns of B
+  int row, col;  // of D, its first; with a gate, a column of D is two columns of B
 };
 
 /// The common part of all kinds of tile schedulers: the places of tiles, and K blocks.
 template <gemm_config C>
 struct tile_places {
+  using segment = tw::segment;
+  using tile = cta_tile;
+
   /// This CTA's cluster and how many there are; of one CTA each, with a constant less to read.
   TW_DEVICE static int own_cluster() { return C.cluster() == 1 ? cta_id() : cluster_id(); }
   TW_DEVICE static int clusters() { return C.cluster() == 1 ? cta_count() : cluster_count(); }
 
   /// The CTA's tile of a segment, which is of a cluster tile.
   TW_DEVICE static cta_tile tile_of(gemm_params const& p, segment const& seg) {
-    tile_place const t = p.walk.place(seg.tile);  // in units of cluster tiles
+    return in_cluster(p, p.walk.place(seg.tile));
+  }
+  /// The CTA's tile of the cluster tile at `t`.
+  TW_DEVICE static cta_tile in_cluster(gemm_params const& p, tile_place t) {
     int const m = t.m * C.cluster_m + cluster_rank() % C.cluster_m;
     int const n = t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n;
     return {t.batch, m * C.tile_m, n * (C.varies_tile_n() ? p.tile_cols : C.cols_of_d())};
+  }
+  /// A tile whose members are the same in a warp.
+  TW_DEVICE static cta_tile uniform(cta_tile const& t) {
+    return {warp_uniform(t.matrix), warp_uniform(t.row), warp_uniform(t.col)};
   }
 
   /// Rows of the tile's matrix from the tile's first one on; 0 or less: the tile lies outside. They
@@ -50,6 +60,13 @@ struct tile_places {
   TW_DEVICE static int first_b_col(cta_tile const& tile) {
     return C.gated() ? 2 * tile.col : tile.col;
   }
+  /// The beginning of its loads: a row of A and a column of B.
+  TW_DEVICE static int a_origin(cta_tile const& tile) { return tile.row; }
+  TW_DEVICE static int b_origin(cta_tile const& tile) { return first_b_col(tile); }
+  /// The column of D, of all groups, that column scales are numbered by.
+  TW_DEVICE static int scale_col(cta_tile const& tile) { return tile.col; }
+  static constexpr bool loads_whole_a = false;  // rows that are not of the tile's matrix too
+  static constexpr bool loads_whole_b = false;
   /// Columns of B in a tile.
   TW_DEVICE static int b_cols_of(gemm_params const& p) {
     return C.varies_tile_n() ? p.tile_cols : C.tile_n;
@@ -122,10 +139,105 @@ struct cluster_k_scheduler : whole_tile_scheduler<C> {
   }
 };
 
+/// A CTA's tile of a group. `matrix` is the group; `row` and `col` count from its first row or
+/// column.
+struct group_tile : cta_tile {
+  int begin = 0, size = 0;  // as in group_segment
+};
+
+/// Groups of rows or of columns of D, whole tiles. Tensor maps end with a group by
+/// coordinates alone (docs/decisions/0054): with L rows in all, row r of a group of `size` rows
+/// that ends before row `end` of D is row L - size + r of "matrix" `end`, in a map of L rows whose
+/// matrices are a row apart and whose first one ends where D begins. Loads need no end: rows of the
+/// next group that they bring are not stored.
+template <gemm_config C>
+struct group_scheduler : whole_tile_scheduler<C> {
+  using base = whole_tile_scheduler<C>;
+  using segment = group_segment;
+  using work = group_tiles;
+  using tile = group_tile;
+  static constexpr bool of_rows = C.ragged == group_axis::m;
+  static constexpr bool loads_whole_a = of_rows, loads_whole_b = !of_rows;
+
+  /// Rows or columns of a group in a cluster tile.
+  TW_DEVICE static int step(gemm_params const& p) {
+    return of_rows ? C.tile_m * C.cluster_m : base::b_cols_of(p) * C.cluster_n;
+  }
+  /// A warp prepares the work of the CTA, once the sizes have been written.
+  TW_DEVICE static void prepare(gemm_params const& p, group_table& t) {
+    fill_group_table(p.group.sizes, step(p), p.group.across, cta_id() == 0, t);
+  }
+  TW_DEVICE static work work_of(gemm_params const& p, group_table const& t) {
+    return {t, p.group.sizes, base::own_cluster()};
+  }
+
+  /// Tiles of a group go through bands along the ragged extent, each from one end of the other
+  /// extent to the other one. No tile: the first of an empty group.
+  TW_DEVICE static group_tile tile_of(gemm_params const& p, segment const& seg) {
+    int const steps = (seg.size + step(p) - 1) / step(p);
+    int const of_band = p.group.band * p.group.across;
+    int const band = seg.tile / of_band, in_band = seg.tile - band * of_band;
+    int const left = steps - band * p.group.band;
+    int const high = left < 1 ? 1 : left < p.group.band ? left : p.group.band;
+    int const other = in_band / high, along = band * p.group.band + in_band - other * high;
+    tile_place const t =
+        of_rows ? tile_place{along, other, seg.group} : tile_place{other, along, seg.group};
+    return {base::in_cluster(p, t), seg.begin, seg.size};
+  }
+  TW_DEVICE static group_tile uniform(group_tile const& t) {
+    return {base::uniform(t), warp_uniform(t.begin), warp_uniform(t.size)};
+  }
+  TW_DEVICE static int rows_left(gemm_params const& p, group_tile const& t) {
+    return (of_rows ? t.size : p.m) - t.row;
+  }
+  TW_DEVICE static int b_cols_left(gemm_params const& p, group_tile const& t) {
+    return (of_rows ? p.n : t.size) - base::first_b_col(t);
+  }
+  TW_DEVICE static int a_origin(group_tile const& t) { return t.row + (of_rows ? t.begin : 0); }
+  TW_DEVICE static int b_origin(group_tile const& t) {
+    return base::first_b_col(t) + (of_rows ? 0 : t.begin);
+  }
+  TW_DEVICE static int scale_col(group_tile const& t) { return t.col + (of_rows ? 0 : t.begin); }
+  TW_DEVICE static fragment_place place_in_d(gemm_params const& p, group_tile const& t, int rows,
+                                             int cols) {
+    int const end = t.begin + t.matrix * p.group.slot_rows + t.size;
+    int const before = (of_rows ? p.m : p.n) - t.size;  // in the map
+    int const in_vectors = p.group.slot_rows == 0 ? t.begin : t.matrix * (of_rows ? p.m : p.n);
+    return {(of_rows ? before : 0) + t.row + rows, (of_rows ? 0 : before) + t.col + cols, end,
+            t.matrix, in_vectors - before};
+  }
+};
+
+/// Groups of K: a D for each, of whole tiles.
+template <gemm_config C>
+struct group_k_scheduler : whole_tile_scheduler<C> {
+  using base = whole_tile_scheduler<C>;
+  using segment = group_segment;
+  using work = group_blocks;
+
+  TW_DEVICE static void prepare(gemm_params const& p, group_table& t) {
+    fill_group_table(p.group.sizes, C.tile_k(), 0, cta_id() == 0, t);
+  }
+  TW_DEVICE static work work_of(gemm_params const& p, group_table const& t) {
+    return {t, p.group.sizes, C.tile_k(), p.walk.product, base::own_cluster()};
+  }
+};
+
 /// The kind of tile scheduler that a configuration has.
 template <gemm_config C>
 using tile_scheduler = std::conditional_t<
-    (C.cluster_k > 1), cluster_k_scheduler<C>,
-    std::conditional_t<C.shares_tiles(), split_k_scheduler<C>, whole_tile_scheduler<C>>>;
+    C.ragged == group_axis::k, group_k_scheduler<C>,
+    std::conditional_t<C.grouped(), group_scheduler<C>,
+                       std::conditional_t<(C.cluster_k > 1), cluster_k_scheduler<C>,
+                                          std::conditional_t<C.shares_tiles(), split_k_scheduler<C>,
+                                                             whole_tile_scheduler<C>>>>>;
+
+/// The table of groups, in kernels that have some.
+template <gemm_config C>
+struct group_smem {};
+template <gemm_config C>
+requires(C.grouped()) struct group_smem<C> {
+  group_table table;
+};
 
 }  // namespace tw

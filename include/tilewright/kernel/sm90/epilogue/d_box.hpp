@@ -6,6 +6,7 @@
 #include "tilewright/atom/smem_atom.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/layout/layout.hpp"
+#include "tilewright/problem/groups.hpp"
 
 namespace tw {
 
@@ -58,7 +59,8 @@ struct staging {
 /// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused()) return {1, c.scaled() ? 1 : 2};
-  int const rest = 2048 + c.scale_bytes();  // of max_smem_bytes: barriers, flags, alignment
+  // Of max_smem_bytes: barriers, flags, alignment; a table of groups.
+  int const rest = 2048 + c.scale_bytes() + (c.grouped() ? group_table_bytes : 0);
   d_box const box = d_box_of(c);
   int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
   int const stages = c.stages * c.stage_bytes();

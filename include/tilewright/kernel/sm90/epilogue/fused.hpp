@@ -37,7 +37,7 @@ struct fused_epilogue : epilogue_store<C> {
 
  private:
   TW_DEVICE static fragment_place fragment_at(fragment_place at, int f) {
-    return {at.row + wgmma_m * f, at.col, at.batch};
+    return at.below(wgmma_m * f);
   }
 
   /// The thread's values of the auxiliary output: x of the results, or of what their gates
@@ -55,8 +55,8 @@ struct fused_epilogue : epilogue_store<C> {
     ops vectors(p, at);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
-      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      fragment_place const to = at.right(j * box.cols);
+      vectors.share(p, w.smem.vectors[w.warpgroup], to.right(box.cols));
       base::wait_for_next(w);
       ops::make_simple(p, w.smem.vectors[w.warpgroup], to, acc, j, act);
       std::byte* const staged_tile = base::next_tile(w, state);
@@ -77,8 +77,8 @@ struct fused_epilogue : epilogue_store<C> {
     ops vectors(p, at);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
-      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      fragment_place const to = at.right(j * box.cols);
+      vectors.share(p, w.smem.vectors[w.warpgroup], to.right(box.cols));
       base::wait_for_next(w);
       ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
       if constexpr (C.aux()) {

@@ -36,6 +36,23 @@ struct column_vectors : column_magnitudes<C> {
   float scale[cols], bias[cols];
 };
 
+/// The index of row `row` of a fragment at D(at), or of the last row, in vectors along rows. Groups
+/// of rows share a vector of all rows; of others each group has a vector.
+template <gemm_config C>
+TW_DEVICE int vector_row(epilogue_params const& p, fragment_place at, int row) {
+  int const i = row < p.m ? row : p.m - 1;
+  return C.ragged == group_axis::m   ? i + at.shift
+         : C.ragged == group_axis::n ? i + at.group * p.m
+                                     : i;
+}
+/// The index of column `col` of A B, one of `cols`, in vectors along columns.
+template <gemm_config C>
+TW_DEVICE int vector_col(fragment_place at, int col, int cols) {
+  return C.ragged == group_axis::n   ? col + at.shift
+         : C.ragged == group_axis::m ? col + at.group * cols
+                                     : col;
+}
+
 /// A warpgroup's fragment, in epilogue tiles of 64 rows and box.cols columns of D. With a gate,
 /// groups of 8 columns of A B are gates and what they multiply in turn.
 template <gemm_config C>
@@ -165,14 +182,13 @@ class epilogue_ops {
 
   /// Where the thread's first result of a tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
-    return {at.row + accumulator_map::row_of(warp_id() % 4, lane_id()),
-            at.col + accumulator_map::col_of(lane_id()), at.batch};
+    return at.below(accumulator_map::row_of(warp_id() % 4, lane_id()))
+        .right(accumulator_map::col_of(lane_id()));
   }
 
   /// The thread's rows of a tile at D(at), or the last of D: r is 0 or 1.
   TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int r) {
-    int const row = of_thread(at).row + accumulator_map::row_distance * r;
-    return row < p.m ? row : p.m - 1;
+    return vector_row<C>(p, at, of_thread(at).row + accumulator_map::row_distance * r);
   }
   struct rows_of_thread {
     float value[2];
@@ -192,6 +208,7 @@ class epilogue_ops {
       int col = at.col + (gated ? t >> 4 << 3 | (t & 7) : t);
       if (t >= vectors::cols || col >= p.n) return;
       if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
+      col = vector_col<C>(at, col, gated ? 2 * p.n : p.n);
       if (f.col_scale != nullptr) scale_[i] = f.col_scale[col * f.col_scale_step];
       if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_as_float(f.bias, f.bias_type, col);
     }

@@ -38,7 +38,7 @@ struct plain_epilogue : epilogue_store<C> {
         alpha = 1;
       }
     }
-    if (sums_are_d(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch}, alpha))
+    if (sums_are_d(p, at.below(wgmma_m * (Fragments - 1)), alpha))
       unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, state); });
     else
       store_any(d, w, at, acc, state, alpha);
@@ -68,7 +68,7 @@ struct plain_epilogue : epilogue_store<C> {
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
         int const i = row + wgmma_m * k + rows::distance * r;
-        of_row[k][r] = scale_of(f.row_scale, f.row_scale_step, i < p.m ? i : p.m - 1);
+        of_row[k][r] = scale_of(f.row_scale, f.row_scale_step, vector_row<C>(p, at, i));
       }
     });
     TW_UNROLL
@@ -76,7 +76,8 @@ struct plain_epilogue : epilogue_store<C> {
       TW_UNROLL
       for (int i = 0; i < 2; ++i) {
         int const c = col + 8 * g + i;
-        float const of_col = scale_of(f.col_scale, f.col_scale_step, c < p.n ? c : p.n - 1);
+        int const in_d = c < p.n ? c : p.n - 1;
+        float const of_col = scale_of(f.col_scale, f.col_scale_step, vector_col<C>(at, in_d, p.n));
         unrolled<Fragments>([&](auto k) {
           TW_UNROLL
           for (int r = 0; r < accumulator_map::rows; ++r) {
@@ -94,8 +95,7 @@ struct plain_epilogue : epilogue_store<C> {
 
   /// Where epilogue tile i of a warpgroup's fragments goes; the first fragment is at D(at).
   TW_DEVICE static fragment_place place_of(fragment_place at, int i) {
-    return {at.row + wgmma_m * (i / epilogue_tiles), at.col + i % epilogue_tiles * box.cols,
-            at.batch};
+    return at.below(wgmma_m * (i / epilogue_tiles)).right(i % epilogue_tiles * box.cols);
   }
   /// The staging buffer for it.
   TW_DEVICE static std::byte* staging_for(writer const& w, int i, staging_state const& state) {
@@ -156,8 +156,8 @@ struct plain_epilogue : epilogue_store<C> {
     TW_UNROLL
     for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(alpha, acc[i]);
     if (p.c.data != nullptr)
-      add_c<tile_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
-                       0, rows::distance);
+      add_c<tile_regs>(p, at.below(w.first_row()).right(w.first_col()), d.end(), acc, 0,
+                       rows::distance);
   }
 };
 

@@ -34,9 +34,8 @@ struct quantize_epilogue : epilogue_store<C> {
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
                               fragment_place at, fragment (&acc)[Fragments], staging_state& state) {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
-    unrolled<Fragments>([&](auto f) {
-      store_fragment(p, w, {at.row + wgmma_m * f, at.col, at.batch}, acc[f], state);
-    });
+    unrolled<Fragments>(
+        [&](auto f) { store_fragment(p, w, at.below(wgmma_m * f), acc[f], state); });
   }
 
  private:
@@ -46,13 +45,13 @@ struct quantize_epilogue : epilogue_store<C> {
     bool const scaled_sum = ops::is_scaled_sum(p);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
-      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      fragment_place const to = at.right(j * box.cols);
       if (scaled_sum) {
         base::wait_for_next(w);
         TW_UNROLL
         for (int i = 0; i < tile_regs; ++i) acc[j * tile_regs + i] *= p.alpha;
       } else {
-        vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+        vectors.share(p, w.smem.vectors[w.warpgroup], to.right(box.cols));
         base::wait_for_next(w);
         ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
         ops::make_y(p, to, acc, j);

@@ -38,9 +38,9 @@ struct quantize_columns_epilogue : epilogue_store<C> {
     ops fetched(p, at);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
-      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      fragment_place const to = at.right(j * box.cols);
       vectors& own = w.smem.vectors[w.warpgroup];
-      fetched.share(p, own, {at.row, to.col + box.cols, at.batch});
+      fetched.share(p, own, to.right(box.cols));
       base::wait_for_next(w);
       ops::make_x(p, own, to, acc[0], j);
       ops::make_y(p, to, acc[0], j);

@@ -38,7 +38,7 @@ struct epilogue_store {
  protected:
   /// Can TMA store fragments of which the last is at D(at)?
   TW_DEVICE static bool all_by_tma(epilogue_params const& p, fragment_place at) {
-    return end_of({at.row, at.col + (epilogue_tiles - 1) * box.cols, at.batch}) <= p.tma_end;
+    return end_of(at.right((epilogue_tiles - 1) * box.cols)) <= p.tma_end;
   }
   /// Where an epilogue tile ends along the contiguous side of D; uniform in the warpgroup.
   TW_DEVICE static int end_of(fragment_place at) {

@@ -16,7 +16,7 @@ struct mainloop_from_smem : mainloop_stages<C> {
   template <class Smem, class Sums, class Issued>
   TW_DEVICE static void add_blocks(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                    Sums& acc, Issued const& issued) {
-    constexpr bool may_be_empty = C.cluster_k > 1;  // K may have fewer blocks than a cluster CTAs
+    constexpr bool may_be_empty = C.may_lack_blocks();
     int held = 0;  // the stage whose wgmma group may still be in flight
 
     // Prologue: the first block does not read the accumulators.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_slices.hpp  Each group of a GEMM as a GEMM without groups, for references.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// Rows, columns or elements of K [begin, begin + size) of a group; of a slot begin is 0.
+struct group_range {
+  std::int64_t begin = 0, size = 0;
+};
+
+/// The groups of an accepted problem, from the array in this process's memory, as kernels take
+/// them. first_bad: the first group whose number is not possible; the number of groups if none.
+struct group_ranges {
+  std::vector<group_range> of;
+  std::int64_t first_bad = 0;
+};
+group_ranges ranges_of_groups(gemm_problem const& p, void const* array);
+
+/// A group as a separate GEMM: the problem without groups, and the operands at its first row,
+/// column or k. An empty group has an extent of 0.
+struct group_slice {
+  gemm_problem problem;
+  gemm_operands operands;
+};
+group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::int64_t group,
+                           group_range const& range);
+
+}  // namespace tw

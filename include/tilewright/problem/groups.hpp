@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups.hpp  GEMMs of groups with sizes in device memory: which extent the groups divide, and
+//             how the array in device memory states their sizes.
+#pragma once
+
+#include <cstdint>
+
+namespace tw {
+
+/// Which extent of D = A B the groups divide, and which operand has a matrix for each group:
+///
+///   axis    A                B               D
+///   m       (total, K)       G of (K, N)     (total, N)
+///   n       G of (M, K)      (K, total)      (M, total)
+///   k       (M, total)       (total, N)      G of (M, N)
+enum class group_axis : std::uint8_t { none, m, n, k };
+inline constexpr char const* group_axis_names[] = {"none", "m", "n", "k"};
+/// In the transposed problem.
+constexpr group_axis transposed(group_axis a) {
+  return a == group_axis::m ? group_axis::n : a == group_axis::n ? group_axis::m : a;
+}
+
+/// The numbers of the array, for G groups:
+///   ends     the index after each group's last row: G numbers, ascending (torch's offs)
+///   starts   the first row of each group, then the end of the last one: G + 1 (cu_seqlens)
+///   sizes    the number of rows of each group, which follow each other from row 0: G (JAX)
+///   counts   slots: each operand has a matrix for each group, and the first rows (axis m) or
+///            columns (axis n) of it are used: G numbers (DeepGEMM's masked layout)
+enum class group_form : std::uint8_t { ends, starts, sizes, counts };
+inline constexpr char const* group_form_names[] = {"ends", "starts", "sizes", "counts"};
+
+/// More groups than a kernel's table in shared memory has are refused.
+inline constexpr int max_groups = 1024;
+/// Bytes of that table (pipeline/group_table.hpp).
+inline constexpr int group_table_bytes = 2 * 4 * (max_groups + 1);
+
+/// The groups of a problem. Their sizes are in device memory, in an operand; the host has their
+/// number and the total, which is the extent that they divide (M, N or K of the problem); of slots
+/// that extent is the number of rows, or columns, that each has.
+struct group_desc {
+  group_axis axis = group_axis::m;
+  group_form form = group_form::ends;
+  std::int64_t count = 0;          // G
+  std::int64_t expected_size = 0;  // of a group, for the planner; 0: total / G
+  int index_bits = 32;             // of a number of the array, which is signed: 32 or 64
+
+  constexpr bool slots() const { return form == group_form::counts; }
+  constexpr std::int64_t numbers() const { return count + (form == group_form::starts ? 1 : 0); }
+  bool operator==(group_desc const&) const = default;
+};
+
+}  // namespace tw

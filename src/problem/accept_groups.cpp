@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept_groups.cpp  Number and form of the groups, strides of slots, and the other operands.
+#include "problem/accept_groups.hpp"
+
+#include <fmt/format.h>
+
+namespace tw {
+
+namespace {
+
+refusal check_form(group_desc const& g) {
+  auto const value = [](auto e) { return static_cast<int>(e); };
+  if (g.axis == group_axis::none || value(g.axis) > value(group_axis::k))
+    return rejection{"TW0416", "axis of the groups", fmt::format("the value {}", value(g.axis)),
+                     "group_axis::m, n or k", ""};
+  if (value(g.form) > value(group_form::counts))
+    return rejection{"TW0416", "form of the groups", fmt::format("the value {}", value(g.form)),
+                     fmt::format("an enumerator, 0 to {}", value(group_form::counts)), ""};
+  if (g.count < 1 || g.count > max_groups)
+    return rejection{"TW0492", "number of groups", fmt::format("{}", g.count),
+                     fmt::format("1 to {}, the table in shared memory", max_groups),
+                     g.count > max_groups ? "compute them in several calls" : ""};
+  if (g.index_bits != 32 && g.index_bits != 64)
+    return rejection{"TW0492", "bits of a number of the groups", fmt::format("{}", g.index_bits),
+                     "32 or 64, signed", ""};
+  if (g.slots() && g.axis == group_axis::k)
+    return rejection{"TW0492", "form of groups of K", "counts", "ends, starts or sizes",
+                     "slots have rows or columns of D"};
+  if (g.expected_size < 0)
+    return rejection{"TW0492", "expected size of a group", fmt::format("{}", g.expected_size),
+                     "0 (not known) or more", ""};
+  return std::nullopt;
+}
+
+/// Slots are matrices of a batch, whose distance is a whole number of rows or columns: D's map
+/// reaches a slot's end by its rows (docs/decisions/0054).
+refusal check_matrices_of_groups(gemm_problem const& p) {
+  group_desc const& g = *p.groups;
+  std::int64_t const batch = g.slots() ? g.count : 1;
+  if (p.batch != batch)
+    return rejection{
+        "TW0493", "GEMMs in the batch", fmt::format("{}", p.batch),
+        g.slots() ? fmt::format("{}, a matrix for each slot", batch) : "1: groups are not a batch",
+        ""};
+  if (p.has_pointers())
+    return rejection{"TW0493", "operands of groups", "a batch by pointers", "batch strides", ""};
+  if (!g.slots()) return std::nullopt;
+  std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;
+  if (pitch <= 0) return std::nullopt;  // TW0402
+  if (stride % pitch != 0)
+    return rejection{"TW0493", "batch stride of D in slots", fmt::format("{} elements", stride),
+                     fmt::format("a multiple of its leading dimension, {} elements", pitch), ""};
+  if (p.c && (p.c->ord != p.d.ord || p.c->batch_stride_elems != stride / pitch * p.c->pitch_elems))
+    return rejection{
+        "TW0493", "batch stride of C in slots",
+        fmt::format("{} elements, leading dimension {}", p.c->batch_stride_elems, p.c->pitch_elems),
+        fmt::format("the order of D, and {} leading dimensions from a slot to the next",
+                    stride / pitch),
+        ""};
+  return std::nullopt;
+}
+
+refusal check_operations(gemm_problem const& p) {
+  auto const refused = [](char const* what, char const* need) {
+    return rejection{"TW0494", "a GEMM of groups", what, need, "docs/groups.md lists the kernels"};
+  };
+  if (p.k == 0 && p.groups->axis != group_axis::k)
+    return refused("K = 0", "K of 1 or more, or groups of K");
+  if (p.aux) return refused("an auxiliary output", "D alone");
+  if (p.scale_d) return refused("scales of D", "D of 16 or 32 bits");
+  bool const of_k = p.groups->axis == group_axis::k;
+  if (of_k && (p.scale_a || p.scale_b))
+    return refused("scales of A or B, groups of K", "operands without scales");
+  if (of_k && is_fused(p.epilogue))
+    return refused("a fused epilogue, groups of K", "alpha and beta C");
+  // Groups begin at any row: blocks of rows would begin anew in each.
+  std::optional<scale_desc> const& ragged = p.groups->axis == group_axis::m ? p.scale_a : p.scale_b;
+  if (ragged && !p.groups->slots() && (ragged->block_outer > 1 || ragged->tiled))
+    return refused("block scales of the rows that groups divide",
+                   "a scale for each row, or one for all");
+  if (ragged && !p.groups->slots() && ragged->batch_stride != 0)
+    return refused("other scales for each group of the operand that groups divide",
+                   "scales of its rows");
+  return std::nullopt;
+}
+
+}  // namespace
+
+refusal check_groups(gemm_problem const& p) {
+  if (!p.groups) return std::nullopt;
+  if (auto r = check_form(*p.groups)) return r;
+  if (auto r = check_matrices_of_groups(p)) return r;
+  return check_operations(p);
+}
+
+}  // namespace tw

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_slices.cpp  Clamps numbers as pipeline/group_table.hpp does, and moves operands.
+#include "tilewright/problem/group_slices.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace tw {
+
+group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
+  group_desc const& g = *p.groups;
+  std::int64_t const total = g.axis == group_axis::m ? p.m : g.axis == group_axis::n ? p.n : p.k;
+  auto const number = [&](std::int64_t i) -> std::int64_t {
+    return g.index_bits == 64 ? static_cast<std::int64_t const*>(array)[i]
+                              : static_cast<std::int32_t const*>(array)[i];
+  };
+  auto const clamped = [&](std::int64_t x, std::int64_t lo) { return std::clamp(x, lo, total); };
+  group_ranges r;
+  r.first_bad = g.count;
+  bool const starts = g.form == group_form::starts;
+  std::int64_t before = starts ? clamped(number(0), 0) : 0;
+  if (starts && before != number(0)) r.first_bad = 0;
+  for (std::int64_t i = 0; i < g.count; ++i) {
+    std::int64_t const x = number(i + (starts ? 1 : 0));
+    std::int64_t end = 0;
+    if (g.slots())
+      before = 0, end = clamped(x, 0);
+    else if (g.form == group_form::sizes)
+      end = std::min(total, before + clamped(x, 0));
+    else
+      end = clamped(x, before);
+    std::int64_t const size = end - before;
+    if (x != (g.form == group_form::sizes ? size : end)) r.first_bad = std::min(r.first_bad, i);
+    r.of.push_back({before, size});
+    before = end;
+  }
+  return r;
+}
+
+group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::int64_t group,
+                           group_range const& range) {
+  group_desc const& g = *p.groups;
+  group_slice s{p, o};
+  s.problem.groups.reset();
+  s.problem.batch = 1;
+  (g.axis == group_axis::m   ? s.problem.m
+   : g.axis == group_axis::n ? s.problem.n
+                             : s.problem.k) = range.size;
+  // Matrix `group` if the operand has one for each group, and line `range.begin`, which is a
+  // row or, if `cols`, a column.
+  auto const at = [&](auto* base, matrix_desc& m, bool each, bool ragged, bool cols) {
+    std::int64_t const stride = cols == (m.ord == order::col_major) ? m.pitch_elems : 1;
+    std::int64_t const elems = (each || g.slots() ? group * m.batch_stride_elems : 0) +
+                               (ragged ? range.begin * stride : 0);
+    m.batch_stride_elems = 0;
+    using byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(base)>>,
+                                    std::byte const, std::byte>;
+    return base == nullptr ? base : static_cast<byte*>(base) + elems * size_bits(m.type) / 8;
+  };
+  bool const m = g.axis == group_axis::m, n = g.axis == group_axis::n, k = g.axis == group_axis::k;
+  s.operands.a = at(o.a, s.problem.a, n, m || k, k);
+  s.operands.b = at(o.b, s.problem.b, m, n || k, n);
+  s.operands.d = at(o.d, s.problem.d, k, m || n, n);
+  if (p.c) s.operands.c = at(o.c, *s.problem.c, k, m || n, n);
+  s.operands.groups = nullptr;
+  // Vectors along rows and columns, and scales.
+  auto const moved = [](auto* base, std::int64_t bytes) {
+    using byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(base)>>,
+                                    std::byte const, std::byte>;
+    return base == nullptr ? base
+                           : static_cast<decltype(base)>(
+                                 static_cast<void const*>(reinterpret_cast<byte*>(base) + bytes));
+  };
+  std::int64_t const row = p.rows_of_each_group() ? group * p.m : m ? range.begin : 0;
+  std::int64_t const col = p.cols_of_each_group() ? group * p.n : n ? range.begin : 0;
+  gemm_epilogue const& e = p.epilogue;
+  s.operands.bias = moved(o.bias, (e.bias == along::rows ? row : col) * size_bits(e.bias_type) / 8);
+  if (!e.one_row_scale) s.operands.row_scale = moved(o.row_scale, row * size_bits(elem::f32) / 8);
+  if (!e.one_col_scale) s.operands.col_scale = moved(o.col_scale, col * size_bits(elem::f32) / 8);
+  auto const scales_at = [&](void const* base, std::optional<scale_desc>& d, bool each,
+                             bool ragged) {
+    if (!d) return base;
+    std::int64_t const first = (each || g.slots() ? group * d->batch_stride : 0) +
+                               (ragged && d->block_outer == 1 ? range.begin * d->stride_outer : 0);
+    d->batch_stride = 0;
+    return moved(base, first * size_bits(d->type) / 8);
+  };
+  s.operands.scale_a = scales_at(o.scale_a, s.problem.scale_a, n, m);
+  s.operands.scale_b = scales_at(o.scale_b, s.problem.scale_b, m, n);
+  return s;
+}
+
+}  // namespace tw

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups_emu_test.cpp  Every kernel with groups in the emulator against float64, over random sizes;
+//                      equal groups against a batch, and sizes that are not possible.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "tests/effort.hpp"
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/groups_cases.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/family/family.hpp"
+#include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+
+namespace tw::test {
+namespace {
+
+/// Problems that kernels with groups of this build compute, as requested or transposed.
+std::vector<grouped_shape> shapes_of(group_axis axis) {
+  std::vector<grouped_shape> all;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || x.groups != axis) continue;
+      if (x.epilogue.ops || x.scaled || size_bytes(x.ab) == 1) continue;  // SlicesTest
+      auto const is_k = [](operand_major m) { return m == operand_major::k; };
+      all.push_back({axis, x.ab, x.d, is_k(x.a) ? order::row_major : order::col_major,
+                     is_k(x.b) ? order::col_major : order::row_major, *x.d_order});
+    }
+  return all;
+}
+
+order other(order o) { return o == order::row_major ? order::col_major : order::row_major; }
+
+/// The problem whose swap-AB form is `w`.
+grouped_shape transposed(grouped_shape w) {
+  w.axis = w.axis == group_axis::m   ? group_axis::n
+           : w.axis == group_axis::n ? group_axis::m
+                                     : w.axis;
+  std::swap(w.a, w.b);
+  w.a = other(w.a), w.b = other(w.b), w.d_order = other(w.d_order);
+  return w;
+}
+
+/// Runs `p` with a plan that has not run yet, or any.
+void run(grouped_product& p, std::mt19937_64& rng, std::set<std::string>& ran) {
+  emu_options o;
+  o.policy = static_cast<async_policy>(rng() % 3);
+  o.seed = rng();
+  o.random_warps = rng() % 2 != 0;
+  o.sms = 1 + static_cast<int>(rng() % 8);
+  gemm_operands const operands = p.operands();
+  std::vector<gemm_plan> const plans = plan_candidates(p.problem, operands, o.sms);
+  std::vector<gemm_plan const*> fresh;
+  for (gemm_plan const& x : plans)
+    if (!ran.contains(x.kernel)) fresh.push_back(&x);
+  gemm_plan plan = fresh.empty() ? plans[rng() % plans.size()] : *fresh[rng() % fresh.size()];
+  plan.schedule.band = 1 << rng() % 4;
+  ran.insert(plan.kernel);
+  SCOPED_TRACE(plan.kernel + ", emulator seed " + std::to_string(o.seed));
+  emulate(plan, operands, o);
+  expect_right_groups(p);
+  EXPECT_EQ(p.status, 0U) << p.text();
+}
+
+class GroupsEmu : public testing::TestWithParam<group_axis> {};
+
+TEST_P(GroupsEmu, RandomProblemsKeepTheBound) {
+  std::mt19937_64 rng(20261129 + static_cast<int>(GetParam()));
+  std::vector<grouped_shape> const shapes = shapes_of(GetParam());
+  ASSERT_FALSE(shapes.empty());
+  std::set<std::string> ran, wanted;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i)
+      if (f->built(i) && f->facts(i).groups == GetParam() && !f->facts(i).epilogue.ops &&
+          size_bytes(f->facts(i).ab) == 2)
+        wanted.insert(f->name(i));
+  auto const covered = [&] { return std::ranges::includes(ran, wanted); };
+  for (int i = 0; runs_case(i, 400, covered()) && !HasFailure(); ++i) {
+    grouped_shape const& w = shapes[static_cast<std::size_t>(i) % shapes.size()];
+    grouped_product p =
+        random_groups(rng, rng() % 2 != 0 ? w : transposed(w), i % 3 == 0 ? 260 : 60);
+    run(p, rng, ran);
+    if (HasFailure()) ADD_FAILURE() << "case " << i;
+  }
+  EXPECT_TRUE(covered());
+}
+
+INSTANTIATE_TEST_SUITE_P(Axes, GroupsEmu,
+                         testing::Values(group_axis::m, group_axis::n, group_axis::k),
+                         [](auto const& i) {
+                           return std::string(group_axis_names[static_cast<int>(i.param)]);
+                         });
+
+/// Vectors and scales of a problem, for each group.
+struct vectors_of_groups {
+  std::vector<float> bias, row_scale, col_scale, scale_a, scale_b;
+  gemm_operands with(gemm_operands o) const {
+    o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
+    o.scale_a = scale_a.data(), o.scale_b = scale_b.data();
+    return o;
+  }
+};
+vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {
+  auto const fill = [&](std::vector<float>& x, std::int64_t count) {
+    x.resize(static_cast<std::size_t>(count));
+    for (float& v : x) v = std::ldexp(1.0F + static_cast<float>(rng() % 97) / 97, -2);
+  };
+  vectors_of_groups v;
+  std::int64_t const each = p.groups->count * std::max(p.m, p.n);
+  fill(v.bias, each), fill(v.row_scale, each), fill(v.col_scale, each);
+  fill(v.scale_a, each * (p.k / 128 + 1)), fill(v.scale_b, each * (p.k / 128 + 1));
+  return v;
+}
+
+/// Each group has the bits of a GEMM without groups: with its bias, scales, gate and C.
+TEST(Groups, HaveTheBitsOfTheirSlices) {
+  std::mt19937_64 rng(20261203);
+  int kernels = 0, compared = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k) continue;
+      ++kernels;
+      for (int turn = 0; turn < sample(24) && !HasFailure(); ++turn) {
+        auto const is_k = [](operand_major m) { return m == operand_major::k; };
+        grouped_product p = random_groups(
+            rng,
+            {x.groups, x.ab, x.d, is_k(x.a) ? order::row_major : order::col_major,
+             is_k(x.b) ? order::col_major : order::row_major, *x.d_order, x.epilogue.gate, false},
+            turn % 2 == 0 ? 40 : 170);
+        gemm_problem& q = p.problem;
+        q.precision = x.precision;
+        q.reproducible = true;
+        bool const of_m = x.groups == group_axis::m;
+        if (x.scaled) {
+          q.scale_a =
+              make_scale({false, q.m, q.k}, of_m ? scaling::block_1x128 : scaling::block_128x128);
+          q.scale_b = make_scale({true, q.n, q.k}, of_m && turn % 4 < 2 ? scaling::block_128x128
+                                                                        : scaling::block_1x128);
+          (of_m ? q.scale_b : q.scale_a)->batch_stride =
+              scale_extent(of_m ? *q.scale_b : *q.scale_a, of_m ? q.n : q.m, q.k);
+          if (q.groups->slots())
+            (of_m ? q.scale_a : q.scale_b)->batch_stride =
+                scale_extent(of_m ? *q.scale_a : *q.scale_b, of_m ? q.m : q.n, q.k);
+        } else if (x.epilogue.ops) {
+          q.epilogue.act = activation::silu;
+          q.epilogue.bias = static_cast<along>(rng() % 3);
+          q.epilogue.bias_type = elem::f32;
+          q.epilogue.row_scale = rng() % 2 != 0, q.epilogue.col_scale = rng() % 2 != 0;
+          if (x.epilogue.gate) q.epilogue.gate = gating::split, q.epilogue.c_last = true;
+        } else if (size_bytes(x.ab) == 1) {
+          q.epilogue.row_scale = rng() % 2 != 0, q.epilogue.col_scale = rng() % 2 != 0;
+        }
+        vectors_of_groups const v = random_vectors(q, rng);
+        gemm_operands const o = v.with(p.operands());
+        std::vector<gemm_plan> plans;
+        try {
+          plans = plan_candidates(q, o, 4);
+        } catch (rejected const& r) {  // the smallest sets lack kernels for K of one block
+          EXPECT_EQ(r.why().code, "TW0505") << r.what();
+        }
+        std::erase_if(plans, [&](gemm_plan const& y) {
+          return y.family != f || y.instance != i || y.swapped;
+        });
+        if (plans.empty()) continue;  // scales of few blocks are in the epilogue
+        emu_options options;
+        options.seed = rng();
+        options.policy = async_policy::random;
+        emulate(plans.front(), o, options);
+        std::vector<std::byte> const got = p.d.bytes;
+        for (std::size_t g = 0; g < p.ranges.size(); ++g) {
+          group_slice const s = slice_of_group(q, o, static_cast<std::int64_t>(g), p.ranges[g]);
+          if (!computes_nothing(s.problem)) gemm_emulated(s.problem, s.operands, {});
+        }
+        EXPECT_EQ(got, p.d.bytes) << f->name(i) << ", " << p.text();
+        ++compared;
+      }
+    }
+  EXPECT_GT(kernels, 8);
+  EXPECT_GE(compared, kernels);
+}
+
+/// Equal groups have the bits of the batch, if the batch adds in the order of whole tiles.
+TEST(Groups, EqualGroupsHaveTheBitsOfABatch) {
+  std::mt19937_64 rng(20261130);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  constexpr int groups = 5, rows = 136, n = 200, k = 264;
+  matrix const a = make_matrix(elem::bf16, order::row_major, groups * rows, k, 0, fill);
+  matrix const b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill, groups);
+  matrix of_groups = make_matrix(elem::bf16, order::row_major, groups * rows, n, 0, nullptr);
+  matrix of_batch = of_groups;
+  gemm_problem p{groups * rows, n, k, a.desc, b.desc, of_groups.desc};
+  p.b.batch_stride_elems = b.stride;
+  p.reproducible = true;
+  gemm_problem batch = p;
+  batch.m = rows, batch.batch = groups;
+  batch.a.batch_stride_elems = rows * a.desc.pitch_elems;
+  batch.d.batch_stride_elems = rows * of_groups.desc.pitch_elems;
+  p.groups = group_desc{.form = group_form::sizes, .count = groups};
+  std::vector<std::int32_t> const sizes(groups, rows);
+  auto const address = [](matrix const& x) { return const_cast<matrix&>(x).data(); };
+  emu_options o;
+  gemm_operands operands{address(a), address(b), nullptr, of_groups.data()};
+  operands.groups = sizes.data();
+  gemm_emulated(p, operands, o);
+  operands.d = of_batch.data(), operands.groups = nullptr;
+  gemm_emulated(batch, operands, o);
+  EXPECT_EQ(of_groups.bytes, of_batch.bytes);
+}
+
+/// Numbers that are not possible: the kernel takes the nearest and reports the first group.
+TEST(Groups, ImpossibleSizesTouchNothingElse) {
+  std::mt19937_64 rng(20261201);
+  std::vector<grouped_shape> const shapes = shapes_of(group_axis::m);
+  std::set<std::string> ran;
+  int bad = 0;
+  for (int i = 0; i < sample(80, 20) && !HasFailure(); ++i) {
+    grouped_product p =
+        random_groups(rng, shapes[static_cast<std::size_t>(i) % shapes.size()], 100);
+    std::size_t const at = rng() % p.numbers.size();
+    std::int64_t const values[] = {-1, std::numeric_limits<std::int32_t>::min(), p.problem.m + 1,
+                                   std::numeric_limits<std::int32_t>::max(), 0};
+    p.numbers[at] = values[rng() % 5];
+    gemm_operands const o = p.operands();
+    group_ranges const taken = ranges_of_groups(p.problem, o.groups);
+    p.ranges = taken.of;
+    p.poisoned.assign(p.ranges.size(), true);  // lines of other groups may be theirs now
+    gemm_emulated(p.problem, o, {});
+    expect_right_groups(p);
+    std::uint32_t const want = taken.first_bad == p.problem.groups->count
+                                   ? 0
+                                   : static_cast<std::uint32_t>(1 + taken.first_bad);
+    EXPECT_EQ(p.status, want) << p.text();
+    bad += want != 0;
+  }
+  EXPECT_GT(bad, 5);
+}
+
+/// Operands of groups are not copied first.
+TEST(Groups, OperandsThatTmaCannotAddressAreRefused) {
+  std::mt19937_64 rng(20261205);
+  grouped_product p = random_groups(rng, shapes_of(group_axis::m).front(), 40);
+  gemm_operands o = p.operands();
+  o.a = static_cast<std::byte const*>(o.a) + 2;
+  try {
+    plan_candidates(p.problem, o, 4);
+    ADD_FAILURE() << "planned";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0495");
+  }
+}
+
+/// The example of docs/groups.md.
+TEST(Groups, TheExampleOfTheGuide) {
+  std::mt19937_64 rng(20261204);
+  constexpr std::int64_t tokens = 70, n = 64, k = 72, experts = 3;
+  std::vector<bf16> memory(tokens * k + experts * n * k), results(tokens * n);
+  for (bf16& x : memory) x = to_bf16(static_cast<float>(static_cast<int>(rng() % 17) - 8));
+  bf16 const *const a = memory.data(), *const b = a + tokens * k;
+  bf16* const d = results.data();
+  std::int32_t const ends[] = {30, 30, 70};
+  gemm_problem p{tokens,
+                 n,
+                 k,
+                 {elem::bf16, order::row_major, k},         // A (tokens, k)
+                 {elem::bf16, order::col_major, k, n * k},  // B: n x k for each group
+                 {elem::bf16, order::row_major, n},         // D (tokens, n)
+                 std::nullopt};
+  p.groups = group_desc{.axis = group_axis::m, .form = group_form::ends, .count = experts};
+  gemm_operands o{a, b, nullptr, d};
+  o.groups = ends;  // `experts` int32 in device memory
+  gemm_emulated(p, o, {});
+  for (std::int64_t row = 0; row < tokens; ++row) {
+    bf16 const* const weights = b + (row < 30 ? 0 : 2) * n * k;
+    for (std::int64_t col = 0; col < n; ++col) {
+      float want = 0;  // exact
+      for (std::int64_t i = 0; i < k; ++i)
+        want += to_float(a[row * k + i]) * to_float(weights[col * k + i]);
+      EXPECT_EQ(d[row * n + col].bits, to_bf16(want).bits) << row << ", " << col;
+    }
+  }
+}
+
+/// All groups empty: nothing is written; groups of K give beta C.
+TEST(Groups, EmptyGroups) {
+  std::mt19937_64 rng(20261202);
+  for (group_axis const axis : {group_axis::m, group_axis::n, group_axis::k}) {
+    grouped_product p = random_groups(rng, shapes_of(axis).front(), 40);
+    std::ranges::fill(p.numbers, 0);
+    p.ranges.assign(static_cast<std::size_t>(p.problem.groups->count), {0, 0});
+    p.poisoned.assign(p.ranges.size(), false);
+    gemm_emulated(p.problem, p.operands(), {});
+    expect_right_groups(p);
+  }
+}
+
+}  // namespace
+}  // namespace tw::test

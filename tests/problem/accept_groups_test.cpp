@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept_groups_test.cpp  Each rule of groups has a refusal, and slices are the groups.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+
+namespace tw::test {
+namespace {
+
+/// Groups of 100 rows by G matrices of B.
+gemm_problem groups_of_m(std::int64_t count) {
+  using enum order;
+  gemm_problem p{100,
+                 64,
+                 32,
+                 {elem::bf16, row_major, 32},
+                 {elem::bf16, col_major, 32, 64 * 32},
+                 {elem::bf16, row_major, 64}};
+  p.groups = group_desc{.count = count};
+  return p;
+}
+gemm_problem slots_of_m(std::int64_t count) {
+  gemm_problem p = groups_of_m(count);
+  p.groups->form = group_form::counts;
+  p.batch = count;
+  p.a.batch_stride_elems = 100 * 32, p.d.batch_stride_elems = 100 * 64;
+  return p;
+}
+std::string code(gemm_problem const& p) {
+  auto const r = accept(p);
+  return r ? r->code : "";
+}
+
+TEST(AcceptGroups, TakesEachAxisAndForm) {
+  for (group_form const form : {group_form::ends, group_form::starts, group_form::sizes}) {
+    gemm_problem p = groups_of_m(7);
+    p.groups->form = form;
+    EXPECT_EQ(code(p), "");
+    p.groups->index_bits = 64;
+    EXPECT_EQ(code(p), "");
+    p.groups->axis = group_axis::k;
+    p.d.batch_stride_elems = 100 * 64;
+    EXPECT_EQ(code(p), "");
+    p.k = 0;
+    EXPECT_EQ(code(p), "");
+  }
+  EXPECT_EQ(code(slots_of_m(7)), "");
+  EXPECT_EQ(code(groups_of_m(1024)), "");
+}
+
+TEST(AcceptGroups, RefusesNumbersAndForms) {
+  EXPECT_EQ(code(groups_of_m(1025)), "TW0492");
+  EXPECT_EQ(code(groups_of_m(0)), "TW0492");
+  EXPECT_TRUE(computes_nothing(groups_of_m(0)));
+  gemm_problem p = groups_of_m(7);
+  p.groups->index_bits = 16;
+  EXPECT_EQ(code(p), "TW0492");
+  p = groups_of_m(7);
+  p.groups->expected_size = -1;
+  EXPECT_EQ(code(p), "TW0492");
+  p = slots_of_m(7);
+  p.groups->axis = group_axis::k;
+  EXPECT_EQ(code(p), "TW0492");
+  p = groups_of_m(7);
+  p.groups->axis = group_axis::none;
+  EXPECT_EQ(code(p), "TW0416");
+  p.groups->axis = group_axis::m;
+  p.groups->form = static_cast<group_form>(9);
+  EXPECT_EQ(code(p), "TW0416");
+}
+
+TEST(AcceptGroups, RefusesBatchesAndStrides) {
+  gemm_problem p = groups_of_m(7);
+  p.batch = 7;
+  EXPECT_EQ(code(p), "TW0493");
+  p = slots_of_m(7);
+  p.batch = 1;
+  EXPECT_EQ(code(p), "TW0493");
+  p = slots_of_m(7);
+  p.d.batch_stride_elems = 100 * 64 + 8;
+  EXPECT_EQ(code(p), "TW0493");
+  p = slots_of_m(7);
+  p.c = p.d, p.c->batch_stride_elems += 64;
+  EXPECT_EQ(code(p), "TW0493");
+  p = groups_of_m(7);
+  p.b.batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_EQ(code(p), "TW0493");
+  p = groups_of_m(7);  // D of groups of K are 7 matrices, which must not overlap
+  p.groups->axis = group_axis::k;
+  EXPECT_EQ(code(p), "TW0423");
+}
+
+TEST(AcceptGroups, RefusesWhatNoKernelHas) {
+  gemm_problem p = groups_of_m(7);
+  p.epilogue.act = activation::relu;
+  EXPECT_EQ(code(p), "");
+  p.groups->axis = group_axis::k;
+  p.d.batch_stride_elems = 100 * 64;
+  EXPECT_EQ(code(p), "TW0494");
+  p = groups_of_m(7);
+  p.a.type = p.b.type = elem::e4m3;
+  p.scale_a = make_scale({false, 100, 32}, scaling::block_128x128);
+  EXPECT_EQ(code(p), "TW0494");  // groups begin at any row
+  p.scale_a = make_scale({false, 100, 32}, scaling::block_1x128);
+  EXPECT_EQ(code(p), "");
+  p.scale_a->batch_stride = 100;
+  EXPECT_EQ(code(p), "TW0494");
+  p = groups_of_m(7);
+  p.aux = p.d;
+  EXPECT_EQ(code(p), "TW0494");
+  p = groups_of_m(7);
+  p.k = 0;
+  EXPECT_EQ(code(p), "TW0494");
+}
+
+/// The slices of a problem are its groups, and numbers are made possible from the first one on.
+TEST(GroupSlices, AreTheGroups) {
+  gemm_problem const p = groups_of_m(4);
+  std::vector<std::int32_t> const ends = {10, 7, 200, 100};
+  group_ranges const r = ranges_of_groups(p, ends.data());
+  ASSERT_EQ(r.of.size(), 4U);
+  EXPECT_EQ(r.first_bad, 1);
+  std::int64_t const begins[] = {0, 10, 10, 100}, sizes[] = {10, 0, 90, 0};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(r.of[i].begin, begins[i]);
+    EXPECT_EQ(r.of[i].size, sizes[i]);
+  }
+  gemm_operands o;
+  std::vector<std::byte> memory(1 << 20);
+  o.a = memory.data(), o.b = memory.data(), o.d = memory.data();
+  group_slice const s = slice_of_group(p, o, 2, r.of[2]);
+  EXPECT_FALSE(s.problem.groups);
+  EXPECT_EQ(s.problem.m, 90);
+  EXPECT_EQ(static_cast<std::byte const*>(s.operands.a) - memory.data(), 10 * 32 * 2);
+  EXPECT_EQ(static_cast<std::byte const*>(s.operands.b) - memory.data(), 2 * 64 * 32 * 2);
+  EXPECT_EQ(static_cast<std::byte const*>(s.operands.d) - memory.data(), 10 * 64 * 2);
+}
+
+}  // namespace
+}  // namespace tw::test

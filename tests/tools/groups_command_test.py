@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""groups_command_test.py  tilewright gemm --groups: each axis and form against sums in Python, rows
+of no group, and sizes and shapes that are refused."""
+import ast
+import itertools
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import npy_parts, read_npy, write_npy  # noqa: E402
+
+COMMAND = os.environ["TW_COMMAND"]
+
+
+class Groups(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.rng = random.Random(20261129)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, *shape):
+        """Small integers, whose sums of products are exact in float32."""
+        count = 1
+        for extent in shape:
+            count *= extent
+        values = [self.rng.randint(-8, 8) for _ in range(count)]
+        write_npy(self.path(name), "<f4", shape, struct.pack(f"<{count}f", *values))
+        return values
+
+    def write_sizes(self, numbers, dtype="<i4"):
+        code = "i" if dtype == "<i4" else "f"
+        write_npy(self.path("g.npy"), dtype, (len(numbers),),
+                  struct.pack(f"<{len(numbers)}{code}", *numbers))
+
+    def read(self, name):
+        header, data = npy_parts(self.path(name))
+        return ast.literal_eval(header.strip())["shape"], struct.unpack(f"<{len(data) // 4}f", data)
+
+    def gemm(self, *words, status=0):
+        done = subprocess.run([COMMAND, "gemm", "a.npy", "b.npy", "-o", "d.npy", "--device", "emu",
+                               "--groups", "g.npy", *words,
+                               *([] if "--out-dtype" in words else ["--out-dtype", "f32"])],
+                              cwd=self.folder.name, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stdout}{done.stderr}")
+        return done
+
+    @staticmethod
+    def numbers_of(sizes, form):
+        ends = list(itertools.accumulate(sizes))
+        return {"ends": ends, "starts": [0, *ends], "sizes": sizes, "counts": sizes}[form]
+
+    def test_rows_in_each_form(self):
+        n, k, sizes, rest = 24, 40, [5, 0, 130, 1, 0, 64], 3
+        total = sum(sizes) + rest
+        a, b = self.write("a.npy", total, k), self.write("b.npy", len(sizes), n, k)
+        for form in ("ends", "starts", "sizes"):
+            self.write_sizes(self.numbers_of(sizes, form))
+            self.gemm("--transpose-b", "--group-form", form, "--check")
+            shape, d = self.read("d.npy")
+            self.assertEqual(tuple(shape), (total, n))
+            row = 0
+            for group, size in enumerate(sizes):
+                for _ in range(size):
+                    for col in range(n):
+                        want = sum(a[row * k + i] * b[(group * n + col) * k + i] for i in range(k))
+                        self.assertEqual(d[row * n + col], want, (form, row, col))
+                    row += 1
+            self.assertEqual(set(d[row * n:]), {0.0})  # rows of no group
+
+    def test_each_group_has_its_bias(self):
+        n, k, sizes = 16, 24, [3, 0, 70]
+        a, b = self.write("a.npy", sum(sizes), k), self.write("b.npy", len(sizes), n, k)
+        bias = self.write("v.npy", len(sizes), n)
+        self.write_sizes(self.numbers_of(sizes, "ends"))
+        self.gemm("--transpose-b", "--out-dtype", "bf16", "--bias", "v.npy", "--activation", "relu",
+                  "--check")
+        row = 0
+        d = read_npy(self.path("d.npy"))
+        for group, size in enumerate(sizes):
+            for _ in range(size):
+                for col in range(n):
+                    x = sum(a[row * k + i] * b[(group * n + col) * k + i] for i in range(k))
+                    want = max(0, x + bias[group * n + col])
+                    self.assertLessEqual(abs(d[row * n + col] - want), want / 128)
+                row += 1
+
+    def test_k_has_a_result_for_each_group(self):
+        m, n, sizes = 16, 24, [16, 0, 72]
+        total = sum(sizes)
+        a, b = self.write("a.npy", total, m), self.write("b.npy", total, n)
+        self.write_sizes(self.numbers_of(sizes, "ends"))
+        record = json.loads(self.gemm("--transpose-a", "--group-axis", "k", "--json",
+                                      "--check").stdout)
+        self.assertEqual(record["groups"], {"count": 3, "axis": "k", "form": "ends"})
+        shape, d = self.read("d.npy")
+        self.assertEqual(tuple(shape), (len(sizes), m, n))
+        at = 0
+        for group, size in enumerate(sizes):
+            for row, col in itertools.product(range(m), range(n)):
+                want = sum(a[(at + i) * m + row] * b[(at + i) * n + col] for i in range(size))
+                self.assertEqual(d[(group * m + row) * n + col], want)
+            at += size
+
+    def test_slots_keep_the_rows_beyond_their_counts(self):
+        counts, rows, n, k = [3, 0, 7], 7, 16, 24
+        a, b = self.write("a.npy", 3, rows, k), self.write("b.npy", 3, n, k)
+        self.write_sizes(counts)
+        self.gemm("--transpose-b", "--group-axis", "slots", "--check")
+        shape, d = self.read("d.npy")
+        self.assertEqual(tuple(shape), (3, rows, n))
+        for slot, row, col in itertools.product(range(3), range(rows), range(n)):
+            want = sum(a[(slot * rows + row) * k + i] * b[(slot * n + col) * k + i]
+                       for i in range(k)) if row < counts[slot] else 0
+            self.assertEqual(d[(slot * rows + row) * n + col], want)
+
+    def test_what_is_refused(self):
+        self.write("a.npy", 20, 16)
+        self.write("b.npy", 2, 8, 16)
+
+        def refused(code, numbers, *words, dtype="<i4"):
+            self.write_sizes(numbers, dtype)
+            done = self.gemm("--transpose-b", *words, status=2)
+            self.assertIn(code, done.stderr)
+
+        refused("TW0496", [10, 7])  # descends
+        refused("TW0496", [10, 21])  # passes the rows
+        refused("TW0496", [-1, 20], "--group-form", "sizes")
+        refused("TW0616", [10, 15, 20])  # B has two matrices
+        refused("TW0616", [10.0, 20.0], dtype="<f4")
+        refused("TW0615", [10, 20], "--group-form", "counts")
+        refused("TW0494", [16, 16], "--activation", "relu", "--group-axis", "k", "--transpose-a")
+        self.assertFalse(os.path.exists(self.path("d.npy")))
+        self.write_sizes([])  # no group: D is zeros
+        self.write("b.npy", 8, 16)
+        self.gemm("--transpose-b")
+        self.assertEqual(set(self.read("d.npy")[1]), {0.0})
+
+
+if __name__ == "__main__":
+    unittest.main()

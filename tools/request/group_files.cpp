@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_files.cpp  Words to group_desc, and the rules that the command can check.
+#include "tools/request/group_files.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+
+#include "tilewright/problem/group_slices.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/request/words.hpp"
+
+namespace tw {
+
+void add_group_options(CLI::App& verb, group_request& r) {
+  CLI::Option* const file = verb.add_option(
+      "--groups", r.file,
+      "int32 sizes of groups of unequal size, an array of one dimension: the operand that has a "
+      "matrix for each group is a stack (docs/groups.md)");
+  verb.add_option_function<std::string>(
+          "--group-axis",
+          [&r](std::string const& word) {
+            r.slots = word == "slots";
+            r.axis = word == "k" ? group_axis::k : word == "n" ? group_axis::n : group_axis::m;
+          },
+          "the extent that groups divide: m (default), n or k; slots: all are stacks, and the "
+          "first "
+          "rows of a matrix are used")
+      ->transform(one_of({"m", "n", "k", "slots"}))
+      ->needs(file);
+  verb.add_option_function<std::string>(
+          "--group-form",
+          [&r](std::string const& word) {
+            for (int i = 0; i <= static_cast<int>(group_form::counts); ++i)
+              if (word == group_form_names[i]) r.form = static_cast<group_form>(i);
+          },
+          "the form of the numbers: ends (default), starts (one more: cu_seqlens), sizes; counts "
+          "of slots")
+      ->transform(one_of({"ends", "starts", "sizes", "counts"}))
+      ->needs(file);
+  verb.add_option("--expected-size", r.expected_size,
+                  "rows, columns or K that a group usually has, for the planner (default: the "
+                  "total divided by the number of groups)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->needs(file);
+}
+
+void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups) {
+  CLI::Option* const count = verb.add_option_function<std::int64_t>(
+      "--groups",
+      [&groups](std::int64_t n) {
+        if (!groups) groups.emplace();
+        groups->count = n;
+      },
+      "groups of unequal size that divide M, N or K (docs/groups.md)");
+  verb.add_option_function<std::string>(
+          "--group-axis",
+          [&groups](std::string const& word) {
+            if (!groups) groups.emplace();
+            if (word == "slots") groups->form = group_form::counts;
+            groups->axis = word == "k"   ? group_axis::k
+                           : word == "n" ? group_axis::n
+                                         : group_axis::m;
+          },
+          "the extent that groups divide: m (default), n or k; slots: M rows for each group")
+      ->transform(one_of({"m", "n", "k", "slots"}))
+      ->needs(count);
+  verb.add_option_function<std::int64_t>(
+          "--expected-size",
+          [&groups](std::int64_t n) {
+            if (!groups) groups.emplace();
+            groups->expected_size = n;
+          },
+          "rows, columns or K that a group usually has (default: all divided by the groups)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->needs(count);
+}
+
+std::vector<std::int32_t> read_groups(group_request const& r) {
+  matrix_file const file(parse_address(r.file), accepted_shapes{.vectors = true, .empty = true});
+  matrix_view const& v = file.view();
+  if (v.type != elem::s32 || (v.rows != 1 && v.cols != 1))
+    refuse("TW0616", "the sizes of the groups in " + r.file,
+           fmt::format("{}x{} {}", v.rows, v.cols, type_text(v)), "an array of int32",
+           "array.astype(numpy.int32)");
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(v.count().count));
+  if (!numbers.empty()) std::memcpy(numbers.data(), v.data, numbers.size() * sizeof numbers[0]);
+  return numbers;
+}
+
+void put_groups(gemm_problem& p, group_request const& r, std::int64_t numbers,
+                std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices) {
+  if (r.slots && r.form.value_or(group_form::counts) != group_form::counts)
+    refuse("TW0615", "command line", "--group-axis slots with another form than counts",
+           "--group-form counts, or none", "");
+  if (!r.slots && r.used_form() == group_form::counts)
+    refuse("TW0615", "command line", "--group-form counts", "--group-axis slots with it", "");
+  group_desc g;
+  g.axis = r.axis, g.form = r.used_form(), g.expected_size = r.expected_size;
+  g.count = numbers - (g.form == group_form::starts ? 1 : 0);
+  struct stack {
+    char const* name;
+    std::int64_t matrices;
+    bool each;  // has it a matrix for each group?
+  };
+  for (stack const& x : {stack{"A", a_matrices, g.slots() || g.axis == group_axis::n},
+                         {"B", b_matrices, g.slots() || g.axis == group_axis::m},
+                         {"C", c_matrices, g.slots() || g.axis == group_axis::k}}) {
+    bool const one_for_all = x.matrices == 1 && x.name[0] != 'C';
+    if (x.matrices == 0 || one_for_all || x.matrices == (x.each ? g.count : 1)) continue;
+    refuse("TW0616", fmt::format("matrices in {}", x.name), fmt::format("{}", x.matrices),
+           x.each ? fmt::format("{}, one for each group", g.count)
+                  : "one, whose rows, columns or K the groups divide",
+           "docs/groups.md says which operand has a matrix for each group");
+  }
+  p.groups = g;
+  p.batch = g.slots() ? g.count : 1;
+}
+
+void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const& numbers) {
+  group_ranges const ranges = ranges_of_groups(p, numbers.data());
+  if (ranges.first_bad >= p.groups->count) return;
+  auto const g = static_cast<std::size_t>(ranges.first_bad);
+  bool const starts = p.groups->form == group_form::starts;
+  bool const first = starts && numbers[0] != ranges.of[0].begin;
+  group_range const taken = ranges.of[g];
+  refuse("TW0496", fmt::format("number of group {}", g),
+         fmt::format("{}", numbers[g + (starts && !first ? 1 : 0)]),
+         p.groups->form == group_form::sizes || p.groups->slots()
+             ? "0 or more, and no more rows than there are"
+             : fmt::format("{} or more, the end of the group before, and no more than there are",
+                           taken.begin),
+         "a launch takes the nearest number that is possible and says so in group_status");
+}
+
+}  // namespace tw

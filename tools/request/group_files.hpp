@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_files.hpp  The sizes of groups, from the command line and a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/problem/gemm.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tw {
+
+/// --groups, --group-axis, --group-form and --expected-size.
+struct group_request {
+  std::string file;  // empty: no groups
+  group_axis axis = group_axis::m;
+  std::optional<group_form> form;  // not given: counts of slots, else ends
+  bool slots = false;
+  std::int64_t expected_size = 0;
+
+  bool any() const { return !file.empty(); }
+  group_form used_form() const {
+    return slots ? group_form::counts : form.value_or(group_form::ends);
+  }
+};
+
+/// Adds the options.
+void add_group_options(CLI::App& verb, group_request& r);
+
+/// Adds --groups N, --group-axis and --expected-size of a plan, without a file.
+void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups);
+
+/// The numbers of the file: int32, one dimension. Throws `rejected`: TW06xx for the file.
+std::vector<std::int32_t> read_groups(group_request const& r);
+
+/// Makes `p`, whose operands have `matrices` matrices, a problem of groups, without D. Throws
+/// `rejected` TW0616 if their number differs from the number of groups.
+void put_groups(gemm_problem& p, group_request const& r, std::int64_t numbers,
+                std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices);
+
+/// Refuses numbers that are not possible (TW0496): the command has them before the launch.
+void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const& numbers);
+
+}  // namespace tw
