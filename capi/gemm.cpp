@@ -12,6 +12,7 @@
 #include "dispatch/on_device.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/plan_text.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tools/report/json_output.hpp"
@@ -76,7 +77,8 @@ void count_as_allocated(T*& p) {
   if (p == nullptr) p = reinterpret_cast<T*>(std::uintptr_t{0x100000});
 }
 
-std::unique_ptr<tw_plan> plan_of(gemm_call const& call) {
+/// The plan that ranks first, or the plan of a text.
+std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullptr) {
   tw_gemm_args const& args = call.args();
   tensor_gemm from = gemm_of_tensors(call.arguments());
   gemm_problem const& p = from.problem;
@@ -96,7 +98,7 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call) {
   o.workspace_bytes =
       args.workspace_bytes > 0 ? args.workspace_bytes : gemm_workspace_bytes(p, o, made->dev);
   made->operands = o;
-  made->plan = plan_gemm(p, o, made->dev);
+  made->plan = text == nullptr ? plan_gemm(p, o, made->dev) : plan_from_text(text, p, o, made->dev);
   return made;
 }
 
@@ -193,6 +195,24 @@ tw_status tw_plan_json(tw_plan const* plan, int32_t top, char** json) {
     if (top < 0)
       throw tw::rejected({"TW0486", "top", fmt::format("{}", top), "0 (all) or more", ""});
     *json = tw::capi::text_for_caller(tw::capi::json_of(*plan, top));
+  });
+}
+
+tw_status tw_plan_text(tw_plan const* plan, char** text) {
+  return tw::capi::guarded([&] {
+    tw::capi::check_given("text", text);
+    *text = nullptr;
+    tw::capi::check_given("plan", plan);
+    *text = tw::capi::text_for_caller(tw::plan_text(plan->plan));
+  });
+}
+
+tw_status tw_plan_from_text(tw_gemm_args const* args, char const* text, tw_plan** plan) {
+  return tw::capi::guarded([&] {
+    tw::capi::check_given("plan", plan);
+    *plan = nullptr;
+    tw::capi::check_given("text", text);
+    *plan = tw::capi::plan_of(tw::capi::gemm_call(args), text).release();
   });
 }
 

@@ -312,8 +312,26 @@ def check_comment_paths(files):
                     yield f.path, number, f"a comment names {name}, which is not in the tree"
 
 
-TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets,
-              "links": check_links, "paths": check_comment_paths,
+CONTENTS = "include/tilewright/tilewright.hpp"
+
+
+def check_contents(files):
+    """tilewright.hpp has each header of the library, itself or through another. The backends are
+    arch/select.hpp's; a plugin includes arch/emu/plugin.hpp."""
+    headers = {f.path: f for f in files if f.path.startswith("include/tilewright/") and
+               f.path.endswith(".hpp")}
+    seen, left = set(), [CONTENTS] if CONTENTS in headers else []
+    while left:
+        found = {"include/" + target for _, target in headers[left.pop()].includes()} - seen
+        seen |= found
+        left += [path for path in found if path in headers]
+    for path in sorted(set(headers) - seen - {CONTENTS}):
+        if not re.match(r"include/tilewright/arch/(cuda|emu)/", path):
+            yield path, 1, "neither tilewright.hpp nor a header that it includes has this header"
+
+
+TREE_RULES = {"codes": check_codes, "contents": check_contents, "diagnoses": check_diagnoses,
+              "snippets": check_snippets, "links": check_links, "paths": check_comment_paths,
               "sentences": sentences.check_sentences, "files": rooms.check_folders}
 
 

@@ -162,6 +162,12 @@ int64_t tw_plan_workspace_bytes(const tw_plan *plan);
 // The record that `tilewright plan --json` prints, schema tilewright.plan/1: kernel, predicted time
 // and its terms, the reason, hints, and the first `top` plans (0: all).
 tw_status tw_plan_json(const tw_plan *plan, int32_t top, char **json);
+// A plan as one line of JSON, to store it or to pass it to another process: device, problem, kernel
+// by name, schedule. Schema tilewright.plan_text/1.
+tw_status tw_plan_text(const tw_plan *plan, char **text);
+// The plan of that text for these tensors, as tw_plan_make() otherwise. TW0498: another text;
+// TW0499: it is of another problem or device; TW0505: this library lacks the kernel.
+tw_status tw_plan_from_text(const tw_gemm_args *args, const char *text, tw_plan **plan);
 void tw_plan_free(tw_plan *plan);
 
 // ---- Quantisation ------------------------------------------------------------------------------

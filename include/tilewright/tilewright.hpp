@@ -2,6 +2,7 @@
 // tilewright.hpp  Everything, in the order of the folders: the table of contents.
 #pragma once
 
+#include "tilewright/base/accumulator_bits.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem.hpp"
@@ -10,14 +11,28 @@
 #include "tilewright/base/version.hpp"
 
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/block_quantize.hpp"
+#include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_scaled.hpp"
+#include "tilewright/problem/canonical.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
+#include "tilewright/device/cache_line.hpp"
+#include "tilewright/device/device.hpp"
+
+#include "tilewright/layout/answer.hpp"
 #include "tilewright/layout/banks.hpp"
 #include "tilewright/layout/layout.hpp"
 #include "tilewright/layout/offset.hpp"
 
+#include "tilewright/tensor/scale_layout.hpp"
 #include "tilewright/tensor/tensor.hpp"
 
 #include "tilewright/arch/select.hpp"
@@ -25,6 +40,7 @@
 #include "tilewright/atom/access.hpp"
 #include "tilewright/atom/access_rules.hpp"
 #include "tilewright/atom/bank_proposal.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/choose.hpp"
 #include "tilewright/atom/copy_atom.hpp"
 #include "tilewright/atom/copy_find.hpp"
@@ -32,6 +48,7 @@
 #include "tilewright/atom/copy_rules.hpp"
 #include "tilewright/atom/copy_table.hpp"
 #include "tilewright/atom/descriptor.hpp"
+#include "tilewright/atom/execute.hpp"
 #include "tilewright/atom/explain.hpp"
 #include "tilewright/atom/mma_atom.hpp"
 #include "tilewright/atom/mma_fragment.hpp"
@@ -41,6 +58,7 @@
 #include "tilewright/atom/mma_table.hpp"
 #include "tilewright/atom/mma_type.hpp"
 #include "tilewright/atom/operand.hpp"
+#include "tilewright/atom/scale_factors.hpp"
 #include "tilewright/atom/smem_atom.hpp"
 #include "tilewright/atom/smem_choice.hpp"
 #include "tilewright/atom/tiled_copy.hpp"
@@ -54,8 +72,31 @@
 
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"
+#include "tilewright/pipeline/role_profile.hpp"
+#include "tilewright/pipeline/wait_profile.hpp"
 
+#include "tilewright/kernel/gemv/config.hpp"
+#include "tilewright/kernel/gemv/fma.hpp"
+#include "tilewright/kernel/gemv/gemv.hpp"
+#include "tilewright/kernel/gemv/mma.hpp"
+#include "tilewright/kernel/quantize/blocks.hpp"
+#include "tilewright/kernel/quantize/quantize.hpp"
+#include "tilewright/kernel/repitch/factors.hpp"
+#include "tilewright/kernel/repitch/rearrange.hpp"
+#include "tilewright/kernel/repitch/repitch.hpp"
+#include "tilewright/kernel/sm100/block_result.hpp"
+#include "tilewright/kernel/sm100/block_scaled.hpp"
+#include "tilewright/kernel/sm100/block_scaled_bind.hpp"
+#include "tilewright/kernel/sm100/config.hpp"
+#include "tilewright/kernel/sm100/gemm.hpp"
+#include "tilewright/kernel/sm80/config.hpp"
+#include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
 
+#include "tilewright/family/family.hpp"
+
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/plan_text.hpp"
+#include "tilewright/dispatch/quantize.hpp"
+#include "tilewright/dispatch/tensors.hpp"

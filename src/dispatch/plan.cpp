@@ -356,13 +356,4 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const&
   return plan;
 }
 
-std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       int h200_sms) {
-  return plan_candidates(p, o, with_sm_count(known_device("h200"), h200_sms));
-}
-
-gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms) {
-  return plan_gemm(p, o, with_sm_count(known_device("h200"), h200_sms));
-}
-
 }  // namespace tw

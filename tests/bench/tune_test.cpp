@@ -43,7 +43,8 @@ class fake_meter final : public plan_meter {
   std::vector<gemm_plan> begin(gemm_problem const& p) override {
     if (p.m == no_memory) throw rejected({"TW0714", "device memory", "little", "more", ""});
     auto* const x = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-    return plan_candidates(p, {x, x, nullptr, x, x, std::int64_t{64} << 20}, 132);
+    return plan_candidates(p, {x, x, nullptr, x, x, std::int64_t{64} << 20},
+                           with_sm_count(known_device("h200"), 132));
   }
   double trial(gemm_plan const& p) override {
     if (trials == die_after) throw std::runtime_error("killed");

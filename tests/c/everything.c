@@ -80,7 +80,8 @@ static void gemm(void) {
 static void plans(void) {
   tw_gemm_args g = gemm_args();
   tw_plan *plan = NULL;
-  char *json = NULL;
+  tw_plan *again = NULL;
+  char *json = NULL, *text = NULL;
   EXPECT(tw_plan_make(&g, &plan) == TW_OK);
   EXPECT(tw_plan_workspace_bytes(plan) >= 0);
   EXPECT(tw_plan_json(plan, 1, &json) == TW_OK);
@@ -89,6 +90,16 @@ static void plans(void) {
   memset(d, 0, sizeof d);
   EXPECT(tw_plan_run(plan, &g) == TW_OK);
   EXPECT(d[M * N - 1] == (float)K);
+  EXPECT(tw_plan_text(plan, &text) == TW_OK);
+  EXPECT(text != NULL && strstr(text, "\"schema\":\"tilewright.plan_text/1\"") != NULL);
+  EXPECT(tw_plan_from_text(&g, text, &again) == TW_OK);
+  tw_free(text);
+  memset(d, 0, sizeof d);
+  EXPECT(tw_plan_run(again, &g) == TW_OK);
+  EXPECT(d[M * N - 1] == (float)K);
+  tw_plan_free(again);
+  EXPECT(tw_plan_from_text(&g, "no plan", &again) == TW_REFUSED && again == NULL);
+  EXPECT(strcmp(tw_last_error()->code, "TW0498") == 0);
   d_shape[1] = b_shape[1] = N - 1;
   EXPECT(tw_plan_run(plan, &g) == TW_REFUSED);
   EXPECT(strcmp(tw_last_error()->code, "TW0488") == 0);

@@ -73,7 +73,7 @@ TEST(Batch, PointersGiveTheBitsOfStrides) {
   gemm_operands o = by_pointers.operands();
   o.a = nullptr, o.d = nullptr;
   o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
-  gemm_plan const plan = plan_gemm(by_pointers.p, o, 4);
+  gemm_plan const plan = plan_gemm(by_pointers.p, o, with_sm_count(known_device("h200"), 4));
   EXPECT_TRUE(plan.schedule.split_k_tiles > 0 || plan.workspace_bytes == 0);
   test::emulate(plan, o);
   EXPECT_EQ(by_pointers.results(), by_strides.results());
@@ -166,7 +166,7 @@ TEST(Batch, AnOddAddressIsDiagnosedInAmpereKernels) {
 
 TEST(Batch, ContiguousRowsAreOneGemm) {
   example e, one_by_one;
-  gemm_plan const plan = plan_gemm(e.p, e.operands(), 4);
+  gemm_plan const plan = plan_gemm(e.p, e.operands(), with_sm_count(known_device("h200"), 4));
   EXPECT_EQ(plan.problem.batch, batch);
   EXPECT_EQ(plan.normal.batch, 1);
   EXPECT_EQ(plan.swapped ? plan.normal.n : plan.normal.m, batch * m);

@@ -83,7 +83,7 @@ TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
   auto* const begin =
       memory.data() + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) / 2;
   gemm_operands o{begin, begin, nullptr, begin + 8 * 64 + 8};
-  std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, 2);
+  std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, h200(2));
   auto const first = std::find_if(plans.begin(), plans.end(),
                                   [](gemm_plan const& x) { return is_gemv(x) && x.swapped; });
   ASSERT_NE(first, plans.end());

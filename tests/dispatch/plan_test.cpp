@@ -40,7 +40,7 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
 TEST(Plan, ADeviceHasAnSm) {
   for (int const sms : {0, -1}) {
     try {
-      plan_gemm(tn(64, 64, 64), aligned(), sms);
+      plan_gemm(tn(64, 64, 64), aligned(), h200(sms));
       FAIL() << sms;
     } catch (rejected const& r) {
       EXPECT_EQ(r.why().code, "TW0429");
@@ -96,9 +96,9 @@ TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
       gemm_operands o = aligned();
       o.workspace = o.d;
       o.workspace_bytes = -1;
-      EXPECT_FALSE(plan_candidates(tn(size, 4096 / size, 64), o, sms).empty());
+      EXPECT_FALSE(plan_candidates(tn(size, 4096 / size, 64), o, h200(sms)).empty());
       o.workspace_bytes = std::int64_t{64} << 20;
-      for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, sms)) {
+      for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, h200(sms))) {
         EXPECT_GE(p.schedule.clusters, 1);
         EXPECT_LE(p.schedule.split_k_clusters, p.schedule.clusters);
         EXPECT_TRUE(p.built) << p.kernel;
@@ -109,7 +109,7 @@ TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
 TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
   std::vector<std::uint16_t> memory(64 * 64);
   gemm_operands const o{memory.data(), memory.data(), nullptr, memory.data()};
-  gemm_plan plan = plan_gemm(tn(16, 16, 16), o, 2);
+  gemm_plan plan = plan_gemm(tn(16, 16, 16), o, h200(2));
   plan.instance = plan.family->kernel_count();
   try {
     gemm_emulated(plan, o);

@@ -7,6 +7,7 @@
 namespace tw::test {
 
 inline device const& h200() { return known_device("h200"); }
+inline device h200(int sms) { return with_sm_count(h200(), sms); }
 
 inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = elem::bf16) {
   gemm_problem p;

@@ -310,7 +310,8 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_NE(plan.why.find("on this GPU"), std::string::npos) << plan.why;
   EXPECT_TRUE(plan.hints.empty());
 
-  EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "part of the GPU";
+  EXPECT_EQ(plan_gemm(p, with_workspace(), h200(131)).source, plan_source::model)
+      << "part of the GPU";
   device renamed = h200();
   renamed.name = "NVIDIA H100 80GB HBM3";
   EXPECT_EQ(plan_gemm(p, with_workspace(), renamed).source, plan_source::model) << "another GPU";

@@ -56,7 +56,7 @@ struct ones {
 TEST(Workspace, CopiesUseExactlyWhatThePlanStates) {
   gemm_problem const p = tn(40, 24, 33);
   gemm_operands const none{};
-  gemm_plan const plan = plan_gemm(p, none, 4);
+  gemm_plan const plan = plan_gemm(p, none, h200(4));
   ASSERT_TRUE(plan.repitch_a && plan.repitch_b);
   // Counters, then each copy at a pitch of 40 elements, at multiples of 256 bytes.
   auto const round = [](std::int64_t x) { return (x + 255) / 256 * 256; };
@@ -90,7 +90,7 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
   gemm_problem const p = tn(40, 24, 4001);
   ones with(p, gemm_workspace_bytes(p, {}));
   gemm_plan plan;
-  for (gemm_plan const& x : plan_candidates(p, with.operands, 4))
+  for (gemm_plan const& x : plan_candidates(p, with.operands, h200(4)))
     if (x.schedule.split_k_tiles > 0) plan = x;
   ASSERT_GT(plan.schedule.split_k_tiles, 0);
   workspace_layout const w = workspace_of(plan);
@@ -107,7 +107,7 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
 
 TEST(Workspace, ACopyWithoutRoomIsRefused) {
   gemm_problem const p = tn(40, 24, 33);
-  std::int64_t const need = plan_gemm(p, {}, 4).workspace_bytes;
+  std::int64_t const need = plan_gemm(p, {}, h200(4)).workspace_bytes;
   for (std::int64_t const bytes : {std::int64_t{0}, need - 256, need - 1}) {
     ones with(p, bytes);  // none: an address, but no bytes
     try {
@@ -179,7 +179,7 @@ TEST(Workspace, EveryPlanStatesItsFloat32D) {
 /// A launch checks what it touches, not what the plan says.
 TEST(Workspace, APlanWhoseBytesWereEditedIsRefusedAllTheSame) {
   gemm_problem const p = tn(40, 24, 33);
-  gemm_plan plan = plan_gemm(p, {}, 4);
+  gemm_plan plan = plan_gemm(p, {}, h200(4));
   std::int64_t const need = plan.workspace_bytes;
   plan.workspace_bytes = 0;
   ones with(p, need - 1);

@@ -129,7 +129,7 @@ int main() {
                                    {3000, 1536},
                                    {300, 1001}}) {
     chain const c(rows, size);
-    auto const plans = plan_candidates(c.p, c.step(0), gpu().sms);
+    auto const plans = plan_candidates(c.p, c.step(0), gpu_device());
     for (std::size_t i = 0; i < plans.size() && i < 4; ++i) failures += !same_bits(c, plans[i], 20);
     for (gemm_plan const& plan : plans)
       if (plan.schedule.split_k_tiles > 0) {

@@ -26,7 +26,7 @@ class Fused : public testing::Test {
     o.col_scale = static_cast<float const*>(cols.data);
     o.aux = aux.data;
     o.workspace = workspace_, o.workspace_bytes = workspace_bytes;
-    std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu().sms);
+    std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu_device());
     std::size_t const most = rng() % 2 != 0 ? std::min<std::size_t>(plans.size(), 3) : plans.size();
     gemm_plan const& plan = plans[rng() % most];
     gemm(plan, o, nullptr);

@@ -280,7 +280,7 @@ bool run_random(random_choice& r, int index, device_verdict* v, unsigned long lo
   static workspace const space;
   o.workspace = space.data, o.workspace_bytes = workspace::bytes;
   // Mostly a plan that would be chosen; at times any other.
-  std::vector<gemm_plan> plans = plan_candidates(p, o, gpu().sms);
+  std::vector<gemm_plan> plans = plan_candidates(p, o, gpu_device());
   std::size_t const most = r.any(0, 1) != 0 ? std::min<std::size_t>(plans.size(), 4) : plans.size();
   gemm_plan& plan = plans[r.rng() % most];
   if (r.any(0, 1) != 0)

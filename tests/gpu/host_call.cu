@@ -151,10 +151,11 @@ int main() {
   }
   int failures = 0;
   product plain(512, 384, 256), odd(300, 200, 251), few(64, 64, 4096);
-  failures += !captured(plain, plan_gemm(plain.p, plain.o, gpu().sms), "a graph of a plain GEMM");
   failures +=
-      !captured(odd, plan_gemm(odd.p, odd.o, gpu().sms), "of one whose operands are copied");
-  for (gemm_plan const& plan : plan_candidates(few.p, few.o, gpu().sms))
+      !captured(plain, plan_gemm(plain.p, plain.o, gpu_device()), "a graph of a plain GEMM");
+  failures +=
+      !captured(odd, plan_gemm(odd.p, odd.o, gpu_device()), "of one whose operands are copied");
+  for (gemm_plan const& plan : plan_candidates(few.p, few.o, gpu_device()))
     if (plan.schedule.split_k_tiles > 0) {
       failures += !captured(few, plan, "of one whose tiles are shared");
       break;

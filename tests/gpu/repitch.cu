@@ -23,7 +23,7 @@ class Repitch : public testing::Test {
     o.a_array = a.addresses, o.b_array = b.addresses;
     o.c_array = c.addresses, o.d_array = d.addresses;
     o.workspace = workspace_, o.workspace_bytes = workspace_bytes;
-    std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu().sms);
+    std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu_device());
     std::size_t const most = rng() % 2 != 0 ? std::min<std::size_t>(plans.size(), 3) : plans.size();
     gemm_plan const& plan = plans[rng() % most];
     for (int i = 0; i < times; ++i) gemm(plan, o, nullptr, how);

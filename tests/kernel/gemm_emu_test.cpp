@@ -22,7 +22,8 @@ void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, emu_w
   o.sms = 2 + 2 * (i % 3);
   gemm_operands operands = p.operands();
   space.give(operands);
-  std::vector<gemm_plan> plans = plan_candidates(p.problem, operands, o.sms);
+  std::vector<gemm_plan> plans =
+      plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), o.sms));
   gemm_plan& plan = plans[rng() % plans.size()];
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
@@ -102,7 +103,8 @@ class EveryShape : public testing::TestWithParam<int> {
     space_.give(operands);
     int max_parts = 1;
     for (int const sms : {2, 8, 24})
-      for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
+      for (gemm_plan const& plan :
+           plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), sms))) {
         if (!is_sm90_gemm(plan) || plan.swapped) continue;
         gemm_config const& found = config_of(plan);
         if (found.a.multiplied != elem::bf16 || found != config_of(t, found.a, found.b, d))
@@ -152,7 +154,8 @@ TEST_P(ClusterK, EachTileInEachWay) {
     emu_workspace space;
     gemm_operands operands = p.operands();
     space.give(operands);
-    auto const plans = plan_candidates(p.problem, operands, 132);
+    auto const plans =
+        plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 132));
     gemm_config const c = config_of(t, {}, {}, d);
     if (!is_built(c)) continue;
     auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
@@ -223,7 +226,7 @@ TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
                     8 - (t.d_m ? m : n) % 8, nullptr);
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   gemm_operands const operands = p.operands();
-  auto const plans = plan_candidates(p.problem, operands, 132);
+  auto const plans = plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 132));
   gemm_config const& c = t;
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return sm90_config(x) == c && !x.swapped;
@@ -255,7 +258,7 @@ TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
   p.d = make_matrix(elem::bf16, t.d_m ? order::col_major : order::row_major, m, n, 0, nullptr);
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   gemm_operands const operands = p.operands();
-  auto const plans = plan_candidates(p.problem, operands, 132);
+  auto const plans = plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 132));
   gemm_config const& c = t;
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles == 0;
@@ -294,7 +297,8 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
   gemm_operands operands = p.operands();
   space.give(operands);
   gemm_config const& c = t;
-  auto const plans = plan_candidates(p.problem, operands, 40 * c.cluster());
+  auto const plans =
+      plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 40 * c.cluster()));
   auto const shared = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles == 2 &&
            x.schedule.split_k_clusters == 40;
@@ -326,7 +330,8 @@ TEST_P(SharingShape, AnyTilesInAnyNumberOfParts) {
   gemm_operands operands = p.operands();
   space.give(operands);
   gemm_config const& c = t;
-  auto const plans = plan_candidates(p.problem, operands, 6 * c.cluster());
+  auto const plans =
+      plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 6 * c.cluster()));
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles > 0;
   });
@@ -360,7 +365,8 @@ TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
   gemm_operands operands = p.operands();
   space.give(operands);
   int refused = 0;
-  for (gemm_plan plan : plan_candidates(p.problem, operands, 8)) {
+  for (gemm_plan plan :
+       plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 8))) {
     if (!is_sm90_gemm(plan) || config_of(plan).shares_tiles()) continue;
     plan.schedule.split_k_tiles = 1, plan.schedule.split_k_clusters = 2;
     try {

@@ -44,7 +44,8 @@ inline product random_few(std::mt19937_64& rng, int most_rows, int most_k) {
 
 /// The plans by such kernels.
 inline std::vector<gemm_plan> gemv_plans(product& p, int sms) {
-  std::vector<gemm_plan> plans = plan_candidates(p.problem, p.operands(), sms);
+  std::vector<gemm_plan> plans =
+      plan_candidates(p.problem, p.operands(), with_sm_count(known_device("h200"), sms));
   std::erase_if(plans, [](gemm_plan const& x) { return x.family->id() != "gemv"; });
   return plans;
 }

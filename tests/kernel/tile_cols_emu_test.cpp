@@ -37,7 +37,8 @@ class TileCols : public testing::TestWithParam<int> {
 
   /// A plan of this kernel.
   gemm_plan plan_for(product& p) const {
-    auto const plans = plan_candidates(p.problem, p.operands(), 132);
+    auto const plans =
+        plan_candidates(p.problem, p.operands(), with_sm_count(known_device("h200"), 132));
     auto const found = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
       return sm90_config(x) == config() && !x.swapped;
     });
@@ -88,7 +89,8 @@ TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
     int const n = 1 + static_cast<int>(rng_() % 2000);
     product p = make(8, n, 64, 0);
     std::set<int> offered, expected;
-    for (gemm_plan const& x : plan_candidates(p.problem, p.operands(), 132))
+    for (gemm_plan const& x :
+         plan_candidates(p.problem, p.operands(), with_sm_count(known_device("h200"), 132)))
       if (sm90_config(x) == c && !x.swapped) offered.insert(x.schedule.tile_cols);
     for (int cols = c.min_tile_n; cols <= c.tile_n; cols += 8)
       if (cols == c.min_tile_n || clusters_of(c, n, cols - 8) > clusters_of(c, n, cols))

@@ -177,7 +177,7 @@ TEST(TypedSpecialEmu, TheHintNamesATransposedOperand) {
   gemm_operands operands = p.operands();
   emu_workspace space;
   space.give(operands);
-  gemm_plan const plan = plan_gemm(p.problem, operands, 4);
+  gemm_plan const plan = plan_gemm(p.problem, operands, with_sm_count(known_device("h200"), 4));
   EXPECT_GT(plan.workspace_bytes, gemm_workspace_zeros);
   ASSERT_EQ(plan.hints.size(), 1U);
   EXPECT_NE(

@@ -38,6 +38,10 @@ GOOD = {
         SPDX + '// shape_test.cpp  A test.\nvoid f() { expect({"E0199", "x"}, g); }\n',
     "tests/layout/shape_test.cpp": SPDX + "// shape_test.cpp  A test.\n// TW0199\nint  x = 1;\n",
     "README.md": "```cpp\nint x = 1;\n```\n",
+    "include/tilewright/tilewright.hpp": header("tilewright.hpp", "".join(
+        f'#include "tilewright/{path}.hpp"\n' for path in (
+            "layout/shape", "base/bad", "base/good", "base/big", "extra/bad", "kernel/gemm",
+            "kernel/bad", "pipeline/bad", "atom/bad"))),
     **{f"tools/trace/{i}.json": "{}\n" for i in range(40)},
 }
 
@@ -91,6 +95,7 @@ BAD = {
         ("tests/hazard/shape_test.cpp",
          SPDX + "// shape_test.cpp  Names E0199.\nvoid f() { see(E0199); }\n"),
     ],
+    "contents": [("include/tilewright/base/other.hpp", header("other.hpp"))],
     "snippets": [("docs/map.md", "```cpp\nint never_compiled;\n```\n")],
     "links": [("docs/map.md", "[layouts](layout.md)\n"),
               ("docs/map.md", "[a](errors/TW0198.md)\n"),

@@ -36,11 +36,6 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 /// The time that the model of `dev` predicts for a plan, whichever device it was made for.
 double predicted_us(gemm_plan const& plan, device const& dev);
 
-/// Plans for an H200 with this number of SMs, whatever GPU is there: for callers of version 0.1,
-/// which had no other device.
-gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms);
-std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o, int h200_sms);
-
 /// Bytes of workspace with which each plan for this problem can run on `dev`: 64 MiB, or more on a
 /// device with more than 132 SMs, for split-K and stream-K, and room for copies of operands whose
 /// leading dimension or base TMA cannot address. Of the operands it reads the alignment. Without a
