@@ -53,7 +53,8 @@ void run(grouped_product& p, std::mt19937_64& rng, std::set<std::string>& ran) {
   o.random_warps = rng() % 2 != 0;
   o.sms = 1 + static_cast<int>(rng() % 8);
   gemm_operands const operands = p.operands();
-  std::vector<gemm_plan> const plans = plan_candidates(p.problem, operands, o.sms);
+  std::vector<gemm_plan> const plans =
+      plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), o.sms));
   std::vector<gemm_plan const*> fresh;
   for (gemm_plan const& x : plans)
     if (!ran.contains(x.kernel)) fresh.push_back(&x);
@@ -159,7 +160,7 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
         gemm_operands const o = v.with(p.operands());
         std::vector<gemm_plan> plans;
         try {
-          plans = plan_candidates(q, o, 4);
+          plans = plan_candidates(q, o, with_sm_count(known_device("h200"), 4));
         } catch (rejected const& r) {  // the smallest sets lack kernels for K of one block
           EXPECT_EQ(r.why().code, "TW0505") << r.what();
         }
@@ -248,7 +249,7 @@ TEST(Groups, OperandsThatTmaCannotAddressAreRefused) {
   gemm_operands o = p.operands();
   o.a = static_cast<std::byte const*>(o.a) + 2;
   try {
-    plan_candidates(p.problem, o, 4);
+    plan_candidates(p.problem, o, with_sm_count(known_device("h200"), 4));
     ADD_FAILURE() << "planned";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0495");
