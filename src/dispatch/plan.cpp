@@ -14,6 +14,7 @@
 #include "family/as_run.hpp"
 #include "family/bind.hpp"
 #include "family/launcher_of.hpp"
+#include "family/normal_form.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -138,7 +139,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   // D's map of ragged rows begins a whole number of rows before D.
   std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q.epilogue, q.n) : q.m;
-  base.direct_d = !tma_addressable(q.d, lines, q.d_matrices(), d_base);
+  base.direct_d = divide_lines(q) || !tma_addressable(q.d, lines, q.d_matrices(), d_base);
   char const* const first = swapped ? "B" : "A";
   char const* const second = swapped ? "A" : "B";
   char const* const copied = "it is copied to padded lines in the workspace first";
@@ -167,7 +168,8 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
               ? "those of gates and of what they multiply share groups of 128 rows"
               : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
-  if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
+  if (base.direct_d && !divide_lines(q))
+    base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
 }
 

@@ -36,6 +36,13 @@ inline group_desc transposed(group_desc g) {
   return g;
 }
 
+/// Is the index of D that groups divide contiguous in memory? No tensor map ends with a group then:
+/// its strides are multiples of 16 bytes.
+inline bool divide_lines(gemm_problem const& p) {
+  if (!p.groups || p.groups->axis == group_axis::k) return false;
+  return (p.groups->axis == group_axis::m) == (p.d.ord == order::col_major);
+}
+
 /// Swap-AB: D^T = alpha * B^T * A^T + beta * C^T.
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);

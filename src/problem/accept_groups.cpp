@@ -45,11 +45,18 @@ refusal check_matrices_of_groups(gemm_problem const& p) {
   if (p.has_pointers())
     return rejection{"TW0493", "operands of groups", "a batch by pointers", "batch strides", ""};
   if (!g.slots()) return std::nullopt;
+  if ((g.axis == group_axis::m) == (p.d.ord == order::col_major))
+    return rejection{"TW0493", "order of D in slots", "the used index is contiguous",
+                     "row_major for slots of rows, col_major for slots of columns", ""};
   std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;
   if (pitch <= 0) return std::nullopt;  // TW0402
   if (stride % pitch != 0)
     return rejection{"TW0493", "batch stride of D in slots", fmt::format("{} elements", stride),
                      fmt::format("a multiple of its leading dimension, {} elements", pitch), ""};
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1 - 512;  // TMA coordinates are int32
+  if (stride / pitch > most / g.count)
+    return rejection{"TW0493", "rows of all slots", fmt::format("{} of {}", g.count, stride / pitch),
+                     fmt::format("at most {}", most), "compute them in several calls"};
   if (p.c && (p.c->ord != p.d.ord || p.c->batch_stride_elems != stride / pitch * p.c->pitch_elems))
     return rejection{
         "TW0493", "batch stride of C in slots",

@@ -75,7 +75,9 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   group_desc g;
   g.axis = w.axis;
   g.count = any(0, 5) == 0 ? any(33, 70) : any(1, 12);
-  int const forms = of_k ? 3 : 4;
+  // Slots begin a whole number of lines apart.
+  bool const divides_lines = !of_k && of_m == (w.d_order == order::col_major);
+  int const forms = of_k || divides_lines ? 3 : 4;
   g.form = static_cast<group_form>(any(0, forms - 1));
   g.index_bits = any(0, 1) != 0 ? 32 : 64;
   if (any(0, 2) == 0) g.expected_size = any(1, most);

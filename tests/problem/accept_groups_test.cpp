@@ -84,6 +84,12 @@ TEST(AcceptGroups, RefusesBatchesAndStrides) {
   p.d.batch_stride_elems = 100 * 64 + 8;
   EXPECT_EQ(code(p), "TW0493");
   p = slots_of_m(7);
+  p.d.ord = order::col_major, p.d.pitch_elems = 100;
+  EXPECT_EQ(code(p), "TW0493");
+  p = slots_of_m(7);
+  p.d.batch_stride_elems = std::int64_t{64} << 29;
+  EXPECT_EQ(code(p), "TW0493");
+  p = slots_of_m(7);
   p.c = p.d, p.c->batch_stride_elems += 64;
   EXPECT_EQ(code(p), "TW0493");
   p = groups_of_m(7);

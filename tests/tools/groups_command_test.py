@@ -97,6 +97,21 @@ class Groups(unittest.TestCase):
                     self.assertLessEqual(abs(d[row * n + col] - want), want / 128)
                 row += 1
 
+    def test_columns(self):
+        m, k, sizes = 24, 16, [9, 0, 40]
+        total = sum(sizes) + 2
+        a, b = self.write("a.npy", len(sizes), m, k), self.write("b.npy", total, k)
+        self.write_sizes(self.numbers_of(sizes, "sizes"))
+        self.gemm("--transpose-b", "--group-axis", "n", "--group-form", "sizes", "--out-dtype",
+                  "bf16", "--check")
+        d, col = read_npy(self.path("d.npy")), 0
+        for group, size in enumerate(sizes):
+            for _ in range(size):
+                for row in range(m):
+                    want = sum(a[(group * m + row) * k + i] * b[col * k + i] for i in range(k))
+                    self.assertLessEqual(abs(d[row * total + col] - want), abs(want) / 128)
+                col += 1
+
     def test_k_has_a_result_for_each_group(self):
         m, n, sizes = 16, 24, [16, 0, 72]
         total = sum(sizes)

@@ -9,7 +9,7 @@ SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
         "scaled": ("scaled", "_scaled"), "scaled_64": ("scaled_64", "_scaled64")}
 FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m"),
-         "swap_ab_groups": (True, "n"), "groups_of_k": (False, "k")}
+         "swap_ab_groups": (True, "n"), "groups_of_n": (False, "n"), "groups_of_k": (False, "k")}
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 

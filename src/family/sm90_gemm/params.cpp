@@ -86,12 +86,18 @@ struct ending_lines {
   std::int64_t matrices;     // one for each line before which a group may end
   std::int64_t shift_bytes;  // from D to the first line
 };
-ending_lines ending_lines_of(gemm_problem const& q, matrix_desc m) {
+/// Elements between neighbouring indices of D that groups divide. If groups divide lines, a "matrix"
+/// is an element further, and D goes by plain stores.
+std::int64_t step_of_groups(gemm_problem const& q) {
+  return divide_lines(q) ? 1 : q.d.pitch_elems;
+}
+ending_lines ending_lines_of(gemm_problem const& q) {
   group_desc const& g = *q.groups;
-  std::int64_t const lines = g.axis == group_axis::m ? q.m : q.n;
-  std::int64_t const slots = g.slots() ? (g.count - 1) * (m.batch_stride_elems / m.pitch_elems) : 0;
-  m.batch_stride_elems = m.pitch_elems;
-  return {m, slots + lines + 1, -lines * m.pitch_bytes()};
+  std::int64_t const lines = g.axis == group_axis::m ? q.m : q.n, step = step_of_groups(q);
+  matrix_desc m = q.d;
+  std::int64_t const slots = g.slots() ? (g.count - 1) * (m.batch_stride_elems / step) : 0;
+  m.batch_stride_elems = step;
+  return {m, slots + lines + 1, -lines * step * size_bytes(m.type)};
 }
 void* moved(void const* base, std::int64_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(base) +
@@ -108,7 +114,7 @@ group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule
              g.form,   g.index_bits == 64, static_cast<int>(total)};
   r.across = g.axis == group_axis::m ? p.walk.order.n_tiles : p.walk.order.m_tiles;
   r.band = s.band;
-  r.slot_rows = g.slots() ? static_cast<int>(q.d.batch_stride_elems / q.d.pitch_elems) : 0;
+  r.slot_rows = g.slots() ? static_cast<int>(q.d.batch_stride_elems / step_of_groups(q)) : 0;
   auto const step = [](matrix_desc const& m, operand_major major) -> std::int64_t {
     return is_shared_line(m) ? 0 : major == operand_major::k ? size_bytes(m.type) : m.pitch_bytes();
   };
@@ -175,7 +181,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
 
   bool const ends = c.ragged == group_axis::m || c.ragged == group_axis::n;
   ending_lines const d_lines =
-      ends ? ending_lines_of(q, q.d) : ending_lines{q.d, matrices_of(q.d, q.d_matrices()), 0};
+      ends ? ending_lines_of(q) : ending_lines{q.d, matrices_of(q.d, q.d_matrices()), 0};
   void* const d_data = moved(o.d, d_lines.shift_bytes);
   epilogue_params& e = p.epilogue;
   e.data = d_data;
@@ -203,9 +209,10 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   if (ends && e.c.data != nullptr) {
-    std::int64_t const step = c.d_m ? e.c.col_stride : e.c.row_stride;
+    bool const of_rows = c.ragged == group_axis::m;
+    std::int64_t const step = of_rows ? e.c.row_stride : e.c.col_stride;
     e.c.batch_stride = step;
-    e.c.data = moved(e.c.data, -(c.d_m ? q.n : q.m) * step * size_bytes(e.c.type));
+    e.c.data = moved(e.c.data, -(of_rows ? q.m : q.n) * step * size_bytes(e.c.type));
   }
   e.fused = fused_of(plan, q, o);
   e.scales = scales_of_result(c, q, o);
