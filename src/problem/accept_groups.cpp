@@ -55,7 +55,8 @@ refusal check_matrices_of_groups(gemm_problem const& p) {
                      fmt::format("a multiple of its leading dimension, {} elements", pitch), ""};
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1 - 512;  // TMA coordinates are int32
   if (stride / pitch > most / g.count)
-    return rejection{"TW0493", "rows of all slots", fmt::format("{} of {}", g.count, stride / pitch),
+    return rejection{"TW0493", "rows of all slots",
+                     fmt::format("{} of {}", g.count, stride / pitch),
                      fmt::format("at most {}", most), "compute them in several calls"};
   if (p.c && (p.c->ord != p.d.ord || p.c->batch_stride_elems != stride / pitch * p.c->pitch_elems))
     return rejection{

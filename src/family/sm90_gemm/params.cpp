@@ -86,11 +86,9 @@ struct ending_lines {
   std::int64_t matrices;     // one for each line before which a group may end
   std::int64_t shift_bytes;  // from D to the first line
 };
-/// Elements between neighbouring indices of D that groups divide. If groups divide lines, a "matrix"
-/// is an element further, and D goes by plain stores.
-std::int64_t step_of_groups(gemm_problem const& q) {
-  return divide_lines(q) ? 1 : q.d.pitch_elems;
-}
+/// Elements between neighbouring indices of D that groups divide. If groups divide lines, a
+/// "matrix" is an element further, and D goes by plain stores.
+std::int64_t step_of_groups(gemm_problem const& q) { return divide_lines(q) ? 1 : q.d.pitch_elems; }
 ending_lines ending_lines_of(gemm_problem const& q) {
   group_desc const& g = *q.groups;
   std::int64_t const lines = g.axis == group_axis::m ? q.m : q.n, step = step_of_groups(q);

@@ -45,8 +45,7 @@ void choose_raster(gemm_plan& plan, device const& dev) {
   gemm_config const c = launched(plan);
   if (plan.normal.groups && plan.normal.groups->axis != group_axis::k) {
     // Along the ragged extent, in bands of about 2048 rows or columns (docs/decisions/0019).
-    int const step =
-        c.ragged == group_axis::n ? c.tile_n * c.cluster_n : c.tile_m * c.cluster_m;
+    int const step = c.ragged == group_axis::n ? c.tile_n * c.cluster_n : c.tile_m * c.cluster_m;
     plan.schedule.raster = order_kind::grouped;
     plan.schedule.band = std::max(1, 2048 / step);
     return;

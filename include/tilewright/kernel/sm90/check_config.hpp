@@ -39,9 +39,8 @@ constexpr bool is_checked() {
   static_assert(!(C.in_turn() && C.scaled() && C.gated()),
                 "[TW0204] fragments in turn take one or two scales of B for a tile; a gate takes "
                 "one for each column");
-  static_assert(
-      !C.grouped() || (C.cluster_k == 1 && (C.ragged != group_axis::k || !C.d_m)),
-      "[TW0204] groups of K have a row-major D, and no cluster of groups shares K");
+  static_assert(!C.grouped() || (C.cluster_k == 1 && (C.ragged != group_axis::k || !C.d_m)),
+                "[TW0204] groups of K have a row-major D, and no cluster of groups shares K");
   static_assert(
       C.ragged != group_axis::k || (C.mainloop() == mainloop_kind::from_smem && !C.fused()),
       "[TW0204] groups of K have 16-bit operands and no fused epilogue");
