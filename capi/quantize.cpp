@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
+#include "dispatch/block_quantize.hpp"
 #include "dispatch/on_device.hpp"
 #include "dispatch/read_tensor.hpp"
 #include "tilewright/base/elem_text.hpp"
@@ -116,6 +118,10 @@ tensor_result shape_of(request const& r) {
   return out;
 }
 
+bool same_device(tensor_place a, tensor_place b) {
+  return a.is_host() == b.is_host() && (a.is_host() || a.index == b.index);
+}
+
 /// The results: values and scales, in the memory where x is.
 struct results {
   tensor_argument d, scale;
@@ -126,8 +132,7 @@ struct results {
     d = tensor_of(*r.args.d, "d"), scale = tensor_of(*r.args.scale_d, "scale_d");
     to = matrix_of_tensor(d, "d", packed_along::cols, packs_in_pairs(r.to));
     for (auto const& [t, name] : {std::pair{&d, "d"}, std::pair{&scale, "scale_d"}})
-      if (t->place.is_host() != r.x.place.is_host() ||
-          (!r.x.place.is_host() && t->place.index != r.x.place.index))
+      if (!same_device(t->place, r.x.place))
         throw rejected({"TW0485", fmt::format("device of {}", name), "another device than x",
                         "the device of x", "move it there"});
     std::int64_t const cols = packs_in_pairs(r.to) ? (r.from.cols + 1) / 2 * 2 : r.from.cols;
@@ -160,11 +165,34 @@ matrix_desc alone(matrix_desc m) {
   return m;
 }
 
+/// The matrices of a stack on their GPU; `second` is the level of nvfp4 in its memory.
+void quantize_on_gpu(request const& r, results const& out, block_quantize_problem const& p,
+                     scale_desc const& s, float* second) {
+  if (p.rule == scale_rule::floor)
+    throw rejected({"TW0455", "flags", "TW_FLOOR", "without it on a GPU, or x in host memory", ""});
+  if (p.from.ord != order::row_major && (p.outer > 1 || p.from.pitch_elems != 1))
+    throw rejected({"TW0482", "strides of x", list_text(r.x.strides, r.x.rank),
+                    "1 for the last dimension on a GPU", "quantise a contiguous copy"});
+  std::vector<block_quantize_params> matrices;
+  for (std::int64_t i = 0; i < r.from.matrices; ++i) {
+    one_matrix const m = matrix_at(r, out, i);
+    block_quantize_params q{};
+    q.from = m.from, q.from_type = p.from.type, q.from_pitch = p.from.pitch_elems;
+    q.to = m.to, q.to_pitch_bytes = p.row_bytes();
+    q.factors = static_cast<std::byte*>(const_cast<void*>(out.scale.data)) + i * s.batch_stride;
+    q.factor_outer = s.stride_outer, q.factor_k = s.stride_k, q.tiled = s.tiled ? 1 : 0;
+    q.second_level = second;
+    q.rows = p.outer, q.cols = p.k, q.format = p.format;
+    q.by_words = q.to_pitch_bytes % 4 == 0 && reinterpret_cast<std::uintptr_t>(q.to) % 4 == 0;
+    matrices.push_back(q);
+  }
+  on_device const here(r.x.place.index);
+  quantize_blocks(matrices,
+                  r.flag(TW_GIVEN) ? second_level_source::given : second_level_source::amax,
+                  static_cast<cudaStream_t>(r.args.stream));
+}
+
 void quantize_in_blocks(request const& r, results const& out) {
-  if (!r.x.place.is_host())
-    throw rejected({"TW0455", "x in the memory of a GPU", traits_of(*r.format).name,
-                    "e4m3, e5m2 or int8 there, or x in host memory",
-                    "a GEMM whose scale_d_as is the format writes one on the GPU"});
   block_quantize_problem p = r.block_problem();
   p.from = alone(p.from);
   if (auto const why = accept(p)) throw rejected(*why);
@@ -192,15 +220,19 @@ void quantize_in_blocks(request const& r, results const& out) {
     tensor_argument const t = tensor_of(*r.args.second_d, "second_d");
     std::int64_t count = 1;
     for (int i = 0; i < t.rank; ++i) count *= t.shape[i];
-    if (count != 1 || element_type(t.type, "second_d") != elem::f32 || !t.place.is_host())
+    if (count != 1 || element_type(t.type, "second_d") != elem::f32)
       throw rejected({"TW0616", "second_d",
                       fmt::format("{} {}", type_name(t.type), list_text(t.shape, t.rank)),
-                      "one float32 in host memory", ""});
+                      "one float32", ""});
+    if (!same_device(t.place, r.x.place))
+      throw rejected({"TW0485", "device of second_d", "another device than x", "the device of x",
+                      "move it there"});
     second = static_cast<float*>(const_cast<void*>(t.data));
     check_given("second_d", second);
   } else if (r.args.second_d != nullptr) {
     throw rejected({"TW0484", "second_d", "given", "not given: only nvfp4 has a second level", ""});
   }
+  if (!r.x.place.is_host()) return quantize_on_gpu(r, out, p, s, second);
   if (second != nullptr) {
     float amax = 0;
     for (std::int64_t i = 0; i < r.from.matrices; ++i)

@@ -175,7 +175,7 @@ void tw_plan_free(tw_plan *plan);
 enum {
   TW_POWER_OF_TWO = 1,  // scales are powers of two
   TW_GIVEN = 2,         // scaling "tensor": scale_d is read; nvfp4: second_d is read
-  TW_FLOOR = 4          // mxfp8, mxfp4: factors as the OCP specification has them, which clamp
+  TW_FLOOR = 4          // mxfp8, mxfp4, host memory: factors of the OCP specification, which clamp
 };
 
 // d and its scales, so that an element of x is d times its scale (times second_d of nvfp4).
@@ -185,7 +185,7 @@ enum {
 //   d         shape of x; e2m1 (m, k / 2)  the type `to`: float8 e4m3fn and e5m2, int8, e2m1 pairs
 //                                          or uint8
 //   scale_d   tw_quantize_shape(); another order that the libraries have is taken too
-//   second_d  one float32, of nvfp4 alone, for all matrices of a batch
+//   second_d  one float32, of nvfp4 alone, for all matrices of a batch, on the device of x
 //
 // Without an element in x nothing is written.
 // Scales are along k: weights (n, k) are quantised as they lie, and passed to tw_gemm() as their

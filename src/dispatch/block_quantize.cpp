@@ -19,7 +19,8 @@ int block_quantize_ctas(block_quantize_params const& q, int sm_count) {
 
 void quantize_blocks_emulated(block_quantize_params const& q, emu::options const& options) {
   each_block_pass(
-      q, std::max(1, options.sms), [](float* level) { *level = 0.0F; },
+      {&q, 1}, second_level_source::amax, std::max(1, options.sms),
+      [](float* level) { *level = 0.0F; },
       [&](int ctas, block_quantize_params const& pass) {
         launch<block_quantize_kernel>(ctas, pass, options);
       });

@@ -2,6 +2,8 @@
 // block_quantize.hpp  The launches of kernel/quantize/blocks.hpp.
 #pragma once
 
+#include <span>
+
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/quantize/block_params.hpp"
 
@@ -12,24 +14,34 @@ namespace tw {
 /// CTAs of the launch for the values on a device with this number of SMs.
 int block_quantize_ctas(block_quantize_params const& q, int sm_count);
 
-/// Calls launch(CTAs, parameters) for each pass; `zero` zeroes the second level before the first.
+/// Where the second level of NVFP4 comes from.
+enum class second_level_source { amax, given };
+
+/// Calls launch(CTAs, parameters) for each pass over matrices of one format and shape, which share
+/// the second level; `zero` zeroes it before the first pass.
 template <class Zero, class Launch>
-void each_block_pass(block_quantize_params q, int sm_count, Zero const& zero,
-                     Launch const& launch) {
-  int const ctas = block_quantize_ctas(q, sm_count);
-  if (q.format == block_format::nvfp4) {
-    zero(q.second_level);
-    q.pass = block_quantize_pass::amax;
-    launch(ctas, q);
-    q.pass = block_quantize_pass::second_level;
-    launch(1, q);
+void each_block_pass(std::span<block_quantize_params const> matrices, second_level_source level,
+                     int sm_count, Zero const& zero, Launch const& launch) {
+  if (matrices.empty()) return;
+  int const ctas = block_quantize_ctas(matrices[0], sm_count);
+  auto const pass = [&](block_quantize_pass which, int count, block_quantize_params q) {
+    q.pass = which;
+    launch(count, q);
+  };
+  if (matrices[0].format == block_format::nvfp4 && level == second_level_source::amax) {
+    zero(matrices[0].second_level);
+    for (block_quantize_params const& q : matrices) pass(block_quantize_pass::amax, ctas, q);
+    pass(block_quantize_pass::second_level, 1, matrices[0]);
   }
-  q.pass = block_quantize_pass::values;
-  launch(ctas, q);
+  for (block_quantize_params const& q : matrices) pass(block_quantize_pass::values, ctas, q);
 }
 
 /// Quantises on the current device, asynchronously on `stream`. Throws `rejected` TW0506.
-void quantize_blocks(block_quantize_params const& q, cudaStream_t stream);
+void quantize_blocks(std::span<block_quantize_params const> matrices, second_level_source level,
+                     cudaStream_t stream);
+inline void quantize_blocks(block_quantize_params const& q, cudaStream_t stream) {
+  quantize_blocks({&q, 1}, second_level_source::amax, stream);
+}
 
 /// Quantises in the emulator; pointers are host pointers.
 void quantize_blocks_emulated(block_quantize_params const& q, emu::options const& options);

@@ -9,16 +9,17 @@
 
 namespace tw {
 
-void quantize_blocks(block_quantize_params const& q, cudaStream_t stream) {
+void quantize_blocks(std::span<block_quantize_params const> matrices, second_level_source level,
+                     cudaStream_t stream) {
   auto const must = [](cudaError_t e, char const* what) {
     if (e == cudaSuccess) return;
     cudaGetLastError();  // a failed call must not be reported again by the next check
     throw rejected({"TW0506", what, cudaGetErrorString(e), "success", ""});
   };
   each_block_pass(
-      q, gpu().sms,
-      [&](float* level) {
-        must(cudaMemsetAsync(level, 0, sizeof *level, stream), "second level of a quantisation");
+      matrices, level, gpu().sms,
+      [&](float* to) {
+        must(cudaMemsetAsync(to, 0, sizeof *to, stream), "second level of a quantisation");
       },
       [&](int ctas, block_quantize_params const& pass) {
         must(launch<block_quantize_kernel>(ctas, pass, stream, false),

@@ -5,6 +5,8 @@
 
 namespace tw {
 
-void quantize_blocks(block_quantize_params const&, cudaStream_t) { throw rejected(gpu().why_not); }
+void quantize_blocks(std::span<block_quantize_params const>, second_level_source, cudaStream_t) {
+  throw rejected(gpu().why_not);
+}
 
 }  // namespace tw

@@ -45,8 +45,8 @@ block_quantize_params block_quantisation_of(gemm_plan const& plan, gemm_operands
     return static_cast<void*>(static_cast<std::byte*>(base) + bytes);
   };
   block_quantize_params q{};
-  q.from = static_cast<float*>(
-      at(given.workspace, workspace_of(plan).staged_d + batch * from.batch_stride_bytes()));
+  q.from = at(given.workspace, workspace_of(plan).staged_d + batch * from.batch_stride_bytes());
+  q.from_type = elem::f32;
   q.to = at(given.d, batch * p.d.batch_stride_bytes());
   q.factors = at(given.scale_d, batch * s.batch_stride);
   if (s.second_level)

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tilewright/base/elem.hpp"
 #include "tilewright/problem/block_format.hpp"
 
 namespace tw {
@@ -13,7 +14,7 @@ namespace tw {
 enum class block_quantize_pass : std::int32_t { amax, second_level, values };
 
 struct block_quantize_params {
-  float const* from;  // row-major
+  void const* from;  // row-major
   void* to;
   void* factors;
   float* second_level;  // of NVFP4; before its pass the bits of amax, zero before that one
@@ -22,8 +23,9 @@ struct block_quantize_params {
   std::int64_t rows, cols;
   block_format format;
   block_quantize_pass pass;
-  int tiled;     // order 32x4x4
-  int by_words;  // a whole block of values is written in words of 4 bytes
+  int tiled;       // order 32x4x4
+  elem from_type;  // f32, bf16 or f16
+  int by_words;    // a whole block of values is written in words of 4 bytes
 };
 
 }  // namespace tw

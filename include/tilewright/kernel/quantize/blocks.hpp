@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks.hpp  A float32 matrix in MXFP8, MXFP4 or NVFP4: problem/block_quantize.hpp says what is
+// blocks.hpp  A matrix of float32, bf16 or f16 in MXFP8, MXFP4 or NVFP4: problem/block_quantize.hpp says what is
 //             computed, bit for bit.
 //
 // A thread has a block of 32 or 16 elements: it reads them once, finds their amax, and writes their
@@ -41,7 +41,10 @@ struct block_quantize_kernel {
 
  private:
   TW_DEVICE static float load(params const& p, std::int64_t row, std::int64_t col) {
-    return reinterpret_cast<words::f32 const*>(p.from)[row * p.from_pitch + col];
+    std::int64_t const e = row * p.from_pitch + col;
+    if (p.from_type == elem::f32) return static_cast<words::f32 const*>(p.from)[e];
+    auto const half = static_cast<std::uint16_t>(static_cast<words::b16 const*>(p.from)[e]);
+    return p.from_type == elem::bf16 ? to_float(bf16{half}) : to_float(f16{half});
   }
 
   TW_DEVICE static void find_amax(params const& p) {
