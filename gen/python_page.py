@@ -20,11 +20,12 @@ PARTS = [
     ("Plans", "_plan", ["plan", "spec", "Plan"]),
     ("Plans of models", "_model", ["plan_model", "ModelPlan"]),
     ("Layouts", "_layout", ["layout", "Layout"]),
-    ("Devices and codes", "__init__", ["devices", "explain"]),
+    ("Devices, codes, the log", "__init__", ["devices", "explain", "set_log", "set_interrupt"]),
     ("Errors", "_errors", ["TilewrightError", "RefusedError", "NoDeviceError", "KernelFault",
-                           "LayoutError"]),
+                           "LayoutError", "Interrupted"]),
     ("Own kernels", "emu", ["build", "load", "Plugin", "Kernel", "Run", "Report"]),
-    ("JAX", "jax", ["gemm"])]
+    ("torch", "torch", ["gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm"]),
+    ("JAX", "jax", ["gemm", "quantize"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")
 
 
@@ -94,7 +95,7 @@ def reference():
         path = os.path.join(ROOT, "python/tilewright", module + ".py")
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
-        prefix = {"emu": "emu.", "jax": "jax."}.get(module, "")
+        prefix = {"emu": "emu.", "jax": "jax.", "torch": "torch."}.get(module, "")
         text.append(f"### {heading}\n")
         found = {x.name: x for x in tree.body if isinstance(x, (ast.FunctionDef, ast.ClassDef))}
         for name in names:

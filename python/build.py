@@ -7,6 +7,7 @@
 Needs g++, the headers of Python and the package nanobind. The module is of the stable ABI of Python
 3.10 (nanobind's split mode), so one file serves every later version.
 """
+import glob
 import os
 import shutil
 import subprocess
@@ -30,10 +31,11 @@ def newer(output, inputs):
 
 def python_headers():
     """The folder of Python.h; the stable ABI is the same in that of any version."""
-    for folder in (sysconfig.get_path("include"), sysconfig.get_path("platinclude")):
+    for folder in (sysconfig.get_path("include"), sysconfig.get_path("platinclude"),
+                   *sorted(glob.glob("/usr/include/python3.*"))):
         if folder and os.path.exists(os.path.join(folder, "Python.h")):
             return folder
-    return None
+    sys.exit("build.py: no Python.h found (python3-dev)")
 
 
 def module_command(library, output):
@@ -71,12 +73,20 @@ def run(command):
 
 
 def compiled(command, output, inputs):
-    if command is not None and not newer(output, inputs):
-        run(command)
+    """Runs the command if the output is older. TILEWRIGHT_PORTABLE is a folder: the library is
+    linked for older systems (portable.py)."""
+    if command is None or newer(output, inputs):
+        return
+    folder = os.environ.get("TILEWRIGHT_PORTABLE")
+    if folder:
+        import portable
+        command = portable.linked(command, folder)
+    run(command)
 
 
 def sources(*names):
     shared = [os.path.join(SOURCE, "include/tilewright.h"), os.path.join(MODULE, "tensors.hpp"),
+              os.path.join(MODULE, "exchange.hpp"),
               os.path.abspath(__file__)]
     return [os.path.join(MODULE, name) for name in names] + shared
 

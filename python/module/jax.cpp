@@ -178,6 +178,50 @@ ffi::Error on_gpu(void* stream, std::int32_t ordinal, Rest... rest) {
   return call{{kDLCUDA, ordinal}, stream}(rest...);
 }
 
+/// x, and as results data, scales, the level of nvfp4 alone, and memory that scaling "tensor" needs.
+struct quantize_call {
+  DLDevice device;
+  void* stream;
+  ffi::Error operator()(ffi::RemainingArgs operands, ffi::RemainingRets results,
+                        std::string_view to, std::string_view scaling, std::int64_t flags) const {
+    auto const x = operands.get<ffi::AnyBuffer>(0);
+    if (!x) return x.error();
+    std::vector<tensor> all;
+    all.reserve(results.size() + 1);
+    all.emplace_back(*x, device);
+    std::size_t const count = results.size() - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto r = results.get<ffi::AnyBuffer>(i);
+      if (!r) return r.error();
+      all.emplace_back(**r, device);
+    }
+    auto room = results.get<ffi::AnyBuffer>(count);
+    if (!room) return room.error();
+    word const to_word(to), scaling_word(scaling);
+    tw_quantize_args args{};
+    args.size = sizeof args;
+    args.flags = static_cast<std::uint32_t>(flags);
+    args.x = all[0].get(), args.d = all[1].get(), args.scale_d = all[2].get();
+    if (count == 3) args.second_d = all[3].get();
+    args.to = to_word.get(), args.scaling = scaling_word.get();
+    args.stream = stream;
+    args.workspace = (*room)->untyped_data();
+    args.workspace_bytes = static_cast<std::int64_t>((*room)->size_bytes());
+    if (tw_quantize(&args) == TW_OK) return ffi::Error::Success();
+    return ffi::Error::InvalidArgument(tw_last_error()->text);
+  }
+};
+
+template <class Binding>
+auto with_words(Binding b) {
+  return std::move(b)
+      .RemainingArgs()
+      .RemainingRets()
+      .template Attr<std::string_view>("to")
+      .template Attr<std::string_view>("scaling")
+      .template Attr<std::int64_t>("flags");
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -193,6 +237,25 @@ XLA_FFI_Error* tw_jax_gemm_cuda(XLA_FFI_CallFrame* frame) {
   static auto const* const handler =
       with_attributes(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<void*>>().Ctx<ffi::DeviceOrdinal>())
           .To([](auto... all) { return on_gpu(all...); })
+          .release();
+  return handler->Call(frame);
+}
+
+XLA_FFI_Error* tw_jax_quantize(XLA_FFI_CallFrame* frame) {
+  static auto const* const handler = with_words(ffi::Ffi::Bind())
+                                         .To([](auto... all) {
+                                           return quantize_call{{kDLCPU, 0}, nullptr}(all...);
+                                         })
+                                         .release();
+  return handler->Call(frame);
+}
+
+XLA_FFI_Error* tw_jax_quantize_cuda(XLA_FFI_CallFrame* frame) {
+  static auto const* const handler =
+      with_words(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<void*>>().Ctx<ffi::DeviceOrdinal>())
+          .To([](void* stream, std::int32_t ordinal, auto... all) {
+            return quantize_call{{kDLCUDA, ordinal}, stream}(all...);
+          })
           .release();
   return handler->Call(frame);
 }

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "tensors.hpp"
 
@@ -72,13 +75,71 @@ void after_fork() {
   taking = 0;
 }
 
-/// Python sees signals in its main thread alone.
-int interrupted(void*) {
-  if (!in_main_thread()) return at_exit ? 1 : 0;
+/// Runs f with the GIL. Without f's answer where the interpreter ends: the thread must not take it.
+template <class F>
+int with_gil(int at_end, F const& f) {
+  bool const counted = !in_main_thread();
+  if (counted) ++taking;
+  if (counted && at_exit) {
+    --taking;
+    return at_end;
+  }
   PyGILState_STATE const state = PyGILState_Ensure();
-  int const answer = PyErr_CheckSignals() == 0 ? 0 : 1;
+  int const answer = f();
   PyGILState_Release(state);
+  if (counted) --taking;
   return answer;
+}
+
+nb::handle interrupt_function;  // of set_interrupt(); borrowed from the module's Python files
+std::atomic<bool> has_interrupt_function{false};
+
+/// Python sees signals in its main thread alone. An exception ends the run, and is raised by it.
+int interrupted(void*) {
+  if (!in_main_thread() && !has_interrupt_function) return at_exit ? 1 : 0;
+  return with_gil(1, [] {
+    if (in_main_thread() && PyErr_CheckSignals() != 0) return 1;
+    if (!interrupt_function) return 0;
+    nb::object const f = nb::borrow(interrupt_function);
+    PyObject* const answer = PyObject_CallNoArgs(f.ptr());
+    if (answer == nullptr) return 1;
+    int const yes = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return yes == 0 ? 0 : 1;
+  });
+}
+
+void set_interrupt(nb::object f) {
+  bool const given = !f.is_none();
+  nb::handle const before = interrupt_function;
+  interrupt_function = given ? f.release() : nb::handle();
+  has_interrupt_function = given;
+  before.dec_ref();
+}
+
+nb::handle log_function;  // of set_log()
+
+/// A log function that raises is reported as Python reports errors in destructors.
+void log_line(void*, int level, char const* line) {
+  with_gil(0, [&] {
+    if (!log_function) return 0;
+    nb::object const f = nb::borrow(log_function);
+    PyObject *type, *value, *trace;  // an exception of the caller, such as of an interrupt
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject* const done = PyObject_CallFunction(f.ptr(), "is", level, line);
+    if (done == nullptr) PyErr_WriteUnraisable(f.ptr());
+    Py_XDECREF(done);
+    PyErr_Restore(type, value, trace);
+    return 0;
+  });
+}
+
+void set_log(nb::object f) {
+  bool const given = !f.is_none();
+  nb::handle const before = log_function;
+  log_function = given ? f.release() : nb::handle();
+  tw_set_log(given ? &log_line : nullptr, nullptr);
+  before.dec_ref();
 }
 
 // ---- Calls -------------------------------------------------------------------------------------
@@ -129,12 +190,23 @@ std::int32_t promote_of(std::int32_t k) {
   return k == 0 ? TW_PROMOTE_NEVER : k;
 }
 
+/// An address; of None the stream that the library of the tensor queues its work in.
+void* stream_of(nb::handle given, nb::handle like, DLTensor const* t) {
+  if (!given.is_none()) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given));
+  exchange_api const* const api = exchange_of(like);
+  void* stream = nullptr;
+  if (api != nullptr && t->device.device_type != kDLCPU &&
+      api->current_stream(t->device.device_type, t->device.device_id, &stream) != 0)
+    throw nb::python_error();
+  return stream;
+}
+
 /// The arguments of a GEMM, from three tuples.
 ///
 ///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b
 ///   words    scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device
-///   numbers  alpha, beta (or None), promote, threads, flags, stream, workspace,
-///            workspace_bytes
+///   numbers  alpha, beta (or None), promote, threads, flags, stream (None: the current one),
+///            workspace, workspace_bytes
 struct gemm_call {
   tensor a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b;
   float alpha = 1, beta = 0;
@@ -166,7 +238,7 @@ struct gemm_call {
     args.promote = promote_of(number<std::int32_t>(n[2], "promote"));
     args.threads = nb::cast<std::int32_t>(n[3]);
     args.flags = nb::cast<std::uint32_t>(n[4]);
-    args.stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[5]));
+    args.stream = stream_of(n[5], t[0], args.a);
     args.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[6]));
     args.workspace_bytes = nb::cast<std::int64_t>(n[7]);
   }
@@ -191,12 +263,17 @@ class plan {
     gemm_call const call(tensors, words, numbers);
     check(without_gil([&] { return tw_plan_make(&call.args, &made_); }));
   }
+  explicit plan(gemm_call const& call) {
+    check(without_gil([&] { return tw_plan_make(&call.args, &made_); }));
+  }
   plan(plan const&) = delete;
   plan& operator=(plan const&) = delete;
   ~plan() { tw_plan_free(made_); }
 
   void run(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) const {
-    gemm_call const call(tensors, words, numbers);
+    run(gemm_call(tensors, words, numbers));
+  }
+  void run(gemm_call const& call) const {
     check(without_gil([&] { return tw_plan_run(made_, &call.args); }));
   }
   nb::str json(int top) const {
@@ -209,6 +286,60 @@ class plan {
  private:
   tw_plan* made_ = nullptr;
 };
+
+/// What a plan depends on: of each tensor shape, strides, type, device and alignment; the words and
+/// the numbers.
+std::string key_of(gemm_call const& call) {
+  std::string key;
+  key.reserve(512);
+  auto const add = [&](void const* p, std::size_t bytes) {
+    key.append(static_cast<char const*>(p), bytes);
+  };
+  tw_gemm_args const& x = call.args;
+  for (DLTensor const* t : {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d),
+                            static_cast<DLTensor const*>(x.aux), x.bias, x.scale_a, x.scale_b,
+                            static_cast<DLTensor const*>(x.scale_d), x.second_a, x.second_b}) {
+    key.push_back(t == nullptr ? '0' : static_cast<char>('1' + t->ndim));
+    if (t == nullptr) continue;
+    auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
+    add(t->shape, bytes);
+    if (t->strides != nullptr) add(t->strides, bytes);
+    add(&t->dtype, sizeof t->dtype), add(&t->device.device_id, sizeof t->device.device_id);
+    auto const address = reinterpret_cast<std::uintptr_t>(t->data) + t->byte_offset;
+    key.push_back(static_cast<char>((address | 256) & -(address | 256)));
+  }
+  for (char const* word :
+       {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate}) {
+    if (word != nullptr) key += word;
+    key.push_back('\0');
+  }
+  add(&call.alpha, sizeof call.alpha), add(&call.beta, sizeof call.beta);
+  key.push_back(x.beta == nullptr ? '0' : '1');
+  add(&x.promote, sizeof x.promote), add(&x.flags, sizeof x.flags);
+  add(&x.workspace_bytes, sizeof x.workspace_bytes);
+  return key;
+}
+
+/// A GEMM of CUDA tensors by a plan that is made once. Returns None after the launch; where the plan
+/// needs a workspace and none is given, the plan, which the caller runs with one.
+nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
+                        nb::tuple const& numbers) {
+  static auto& plans = *new std::unordered_map<std::string, nb::object>;  // outlives Python's end
+  constexpr std::size_t most = 4096;
+  gemm_call const call(tensors, words, numbers);
+  std::string key = key_of(call);
+  auto found = plans.find(key);
+  if (found == plans.end()) {
+    nb::object made = nb::cast(new plan(call), nb::rv_policy::take_ownership);
+    if (plans.size() >= most) plans.clear();
+    found = plans.emplace(std::move(key), std::move(made)).first;
+  }
+  nb::object const chosen = found->second;  // another thread may clear the plans
+  plan const& p = nb::cast<plan const&>(chosen);
+  if (p.workspace_bytes() > 0 && call.args.workspace == nullptr) return chosen;
+  p.run(call);
+  return nb::none();
+}
 
 /// tensors: x, d, scale_d, second_d; words: to, scaling; numbers: flags, stream, workspace,
 /// workspace_bytes
@@ -226,7 +357,7 @@ struct quantize_call {
     args.second_d = second_d.get();
     args.to = word(w[0], "to"), args.scaling = word(w[1], "scaling");
     args.flags = nb::cast<std::uint32_t>(n[0]);
-    args.stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[1]));
+    args.stream = stream_of(n[1], t[0], args.x);
     args.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[2]));
     args.workspace_bytes = nb::cast<std::int64_t>(n[3]);
   }
@@ -323,6 +454,10 @@ NB_MODULE(_tw, m) {
     return owned(text);
   });
   m.def("version", [] { return nb::str(tw_version()); });
+  m.def("gemm_by_plan", guarded(&gemm_by_plan));
+  m.def("read_directly", &read_directly);
+  m.def("set_log", &set_log, nb::arg("f").none());
+  m.def("set_interrupt", &set_interrupt, nb::arg("f").none());
   m.def("end", &end);
   m.def("after_fork", &after_fork);
 }

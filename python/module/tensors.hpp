@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "exchange.hpp"
 #include "tilewright.h"
 
 namespace tw_python {
@@ -45,12 +46,16 @@ inline std::string type_text(nb::handle h) {
 ///   None            no tensor
 ///   spec            shape, strides and type; no data
 ///   (object, type)  the object's memory read as the type, a tuple (code, bits, lanes)
-///   object          by __dlpack__ or the buffer protocol
+///   object          by its library's functions (read_directly), __dlpack__ or the buffer protocol
 class tensor {
  public:
   tensor(nb::handle h, char const* name, bool written = false) {
     if (h.is_none()) return;
     given_ = true;
+    if (exchange_api const* const api = exchange_of(h); api != nullptr) {
+      if (api->tensor_of(h.ptr(), &t_) == 0) return;
+      refuse(h, name, false);
+    }
     if (nb::isinstance<spec>(h)) {
       spec const& s = nb::cast<spec const&>(h);
       held_ = nb::borrow(h);

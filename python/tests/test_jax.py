@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from helpers import check, f64, values
+from helpers import ROUNDING, check, dequantized, f64, values
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -68,6 +68,69 @@ def test_scales(forms):
     d = tw.gemm(qa, qw.T)
     same = tw.gemm(tw.quantize(np.asarray(a), forms[0]), tw.quantize(np.asarray(w), forms[1]).T)
     assert (np.asarray(d) == same).all()
+
+
+@pytest.mark.parametrize("form", ["e4m3:tensor", "e4m3:row", "e4m3:1x128", "e4m3:128x128",
+                                  "e5m2:row", "int8:row", "mxfp8", "mxfp4", "nvfp4"])
+@pytest.mark.parametrize("shape", [(64, 256), (2, 33, 256)], ids=str)
+def test_quantize_in_jit(form, shape):
+    """Bit for bit what quantize() makes of an array of NumPy."""
+    (x,) = arrays(shape)
+    if jax.default_backend() != "cpu" and ":" not in form:
+        pytest.skip("formats of 4 and 8 bits with block scales need host memory")
+    options = {"library": "flashinfer-k"} if "128" in form else {}
+    right = tw.quantize(np.asarray(x), form, **options)
+
+    def parts(x):
+        q = twj.quantize(x, form)
+        return q.data, q.scale, q.level
+
+    for found in (parts(x), jax.jit(parts)(x)):
+        for y, r in zip(found, (right.data, right.scale, right.level)):
+            assert (y is None) == (r is None)
+            if r is not None:
+                assert y.shape == r.shape and np.asarray(y).tobytes() == np.ascontiguousarray(
+                    r).tobytes()
+
+
+def bound_of(qa, qw, k, dtype):
+    """(product, error bound) of quantised operands: sums of float8 in float32 every 128 of K, with
+    13 bits between (docs/accuracy.md)."""
+    a, w = dequantized(qa, *qa.data.shape), dequantized(qw, *qw.data.shape)
+    magnitude = abs(a) @ abs(w).T
+    relative = ROUNDING[dtype][0]
+    return a @ w.T, magnitude * (k * 2.0**-24 + 2.0**-13) + abs(a @ w.T) * relative
+
+
+@pytest.mark.parametrize("forms", [("e4m3:tensor", "e4m3:tensor"), ("e4m3:row", "e4m3:row"),
+                                   ("e4m3:1x128", "e4m3:1x128"), ("e4m3:1x128", "e4m3:128x128"),
+                                   ("e4m3:128x128", "e4m3:128x128")], ids=" ".join)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize("shape", [(64, 128, 256), (63, 80, 384)], ids=str)
+def test_scales_within_the_error_bound(forms, dtype, shape):
+    """Quantised and multiplied in one compiled program."""
+    m, n, k = shape
+    a, w = arrays((m, k), (n, k))
+
+    def program(a, w):
+        qa, qw = twj.quantize(a, forms[0]), twj.quantize(w, forms[1])
+        return twj.gemm(qa, qw.T, out_dtype=dtype), qa.data, qa.scale, qw.data, qw.scale
+
+    with kernels():
+        d, *parts = jax.jit(program)(a, w)
+    qa = tw.Scaled(*map(np.asarray, parts[:2]), None, forms[0], "flashinfer-k")
+    qw = tw.Scaled(*map(np.asarray, parts[2:]), None, forms[1], "flashinfer-k")
+    right, bound = bound_of(qa, qw, k, dtype)
+    assert (abs(f64(d) - right) <= bound).all()
+
+
+@pytest.mark.parametrize("form", ["e4m3:row", "e4m3:1x128"])
+def test_vmap_of_scales(form):
+    a, w = arrays((3, 24, 256), (128, 256))
+    qw = twj.quantize(w, form)
+    found = jax.vmap(lambda x: twj.gemm(twj.quantize(x, form), qw.T))(a)
+    for i in range(3):
+        assert (np.asarray(found[i]) == np.asarray(twj.gemm(twj.quantize(a[i], form), qw.T))).all()
 
 
 def test_vmap_is_a_batch():
@@ -139,8 +202,10 @@ def test_refusals_come_while_tracing():
     with pytest.raises(tw.RefusedError, match="gradient"):
         jax.grad(lambda x: twj.gemm(x, x.T, out_dtype="f32").sum())(
             a.astype(jnp.float8_e4m3fn))
-    with pytest.raises(tw.RefusedError, match="x"):
-        jax.jit(lambda x: tw.quantize(x, "e4m3").data)(a)
+    with pytest.raises(tw.RefusedError, match="library"):
+        jax.jit(lambda x: tw.quantize(x, "e4m3:1x128", library="torch").data)(a)
+    with pytest.raises(tw.RefusedError, match="scaling"):
+        jax.jit(lambda x: tw.quantize(x, "e4m3:4x4").data)(a)
 
 
 def test_a_plan_of_abstract_arrays():

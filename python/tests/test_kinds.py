@@ -45,7 +45,7 @@ def torch(monkeypatch):
         def __dlpack_device__(self):
             return (1, 0)
 
-    module.Tensor = Tensor
+    module.Tensor, module.is_grad_enabled = Tensor, lambda: True
     module.empty = lambda shape, dtype, device: Tensor(
         np.empty(shape, TYPES[str.__str__(dtype)]), dtype)
     module.empty_strided = lambda shape, strides, dtype, device: Tensor(

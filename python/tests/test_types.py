@@ -27,6 +27,8 @@ except tw.RefusedError as e:
     code: str = e.code
 for run in tw.emu.load("own.so").runs(seeds=2):
     ok: bool = bool(run())
+tw.set_log(lambda level, line: print(level + 1, line.strip()))
+tw.set_interrupt(None)
 """
 WRONG = """
 import tilewright as tw
@@ -34,6 +36,18 @@ tw.gemm(1)
 tw.plan(1, 2).uss
 tw.explain(3)
 tw.no_such_name
+tw.set_log(3)
+"""
+
+
+CONFIG = """
+[mypy]
+[mypy-torch.*]
+ignore_missing_imports = True
+follow_imports = skip
+[mypy-jax.*]
+ignore_missing_imports = True
+follow_imports = skip
 """
 
 
@@ -48,16 +62,20 @@ def run(*command, folder):
 
 def test_a_program(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "mypy.ini").write_text(CONFIG)
     done = run("mypy", "--strict", "program.py", folder=tmp_path)
     assert done.returncode == 0, done.stdout
     (tmp_path / "wrong.py").write_text(WRONG)
     done = run("mypy", "--strict", "wrong.py", folder=tmp_path)
-    assert "Found 4 errors" in done.stdout, done.stdout
+    assert "Found 5 errors" in done.stdout, done.stdout
 
 
 def test_stubs_are_those_of_the_package(tmp_path):
-    absent = "" if importlib.util.find_spec("jax") else "|jax"  # which cannot be imported then
+    """Modules for libraries that are not here cannot be imported: they are not compared."""
+    absent = "".join(f"|{x}" for x in ("jax", "torch") if importlib.util.find_spec(x) is None)
     (tmp_path / "allowed").write_text(f"tilewright\\.(_.*|pytest_plugin{absent}).*\n")
+    (tmp_path / "mypy.ini").write_text(CONFIG)
     done = run("mypy.stubtest", "tilewright", "--ignore-missing-stub", "--ignore-unused-allowlist",
-               "--allowlist", "allowed", "--concise", folder=tmp_path)
+               "--allowlist", "allowed", "--mypy-config-file", "mypy.ini", "--concise",
+               folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

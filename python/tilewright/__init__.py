@@ -14,7 +14,9 @@ import os as _os
 
 from . import _tw
 from ._arrays import Spec
-from ._errors import KernelFault, LayoutError, NoDeviceError, RefusedError, TilewrightError
+from ._errors import (Interrupted, KernelFault, LayoutError, NoDeviceError, RefusedError,
+                      TilewrightError)
+from ._errors import refused as _refused
 from ._gemm import gemm
 from ._layout import Layout, layout
 from ._plan import Plan, plan, spec
@@ -24,9 +26,10 @@ _atexit.register(_tw.end)
 _os.register_at_fork(after_in_child=_tw.after_fork)
 
 __version__ = _tw.version()
-__all__ = ["KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan", "RefusedError",
-           "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm", "layout",
-           "layouts", "plan", "plan_model", "quantize", "spec"]
+__all__ = ["Interrupted", "KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan",
+           "RefusedError", "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm",
+           "layout", "layouts", "plan", "plan_model", "quantize", "set_interrupt", "set_log",
+           "spec"]
 
 
 def devices():
@@ -45,6 +48,35 @@ def explain(code):
         str: Markdown.
     """
     return _tw.explain(code)
+
+
+def _function(f):
+    if f is not None and not callable(f):
+        raise _refused("TW0484", "function", type(f).__name__, "a function, or None")
+    return f
+
+
+def set_log(function):
+    """Lines of the log go to the function: chosen plans, performance hints, what was tuned.
+
+    Args:
+        function: called with (level, line), the level as of the module logging (10 debug, 20 info,
+            30 warning), such as `logging.getLogger("tilewright").log`; None: no longer. Any thread
+            may call it. What it raises is reported by sys.unraisablehook.
+    """
+    f = _function(function)
+    _tw.set_log(None if f is None else lambda level, line: f(10 * (level + 1), line))
+
+
+def set_interrupt(function):
+    """Emulated runs ask the function about 20 times a second whether they should end.
+
+    Args:
+        function: called without arguments in the thread that waits for the run; a true result ends
+            the run with Interrupted, an exception is raised by the call. None: no longer. Ctrl-C
+            ends a run of the main thread without a function too.
+    """
+    _tw.set_interrupt(_function(function))
 
 
 def __getattr__(name):

@@ -61,7 +61,7 @@ class HostKind:
     """Arrays in host memory, or wherever their DLPack says: without a stream."""
 
     @staticmethod
-    def run(call, stream, workspace, plan=None):
+    def run(call, stream, workspace, plan=None, keep=True):
         """Runs a call, of a plan where one is given."""
         if stream is not None or workspace is not None:
             raise refused("TW0484", "stream" if stream is not None else "workspace", "given",
@@ -115,7 +115,7 @@ class SpecKind:
     name = "spec"
 
     @staticmethod
-    def run(call, stream, workspace, plan=None):
+    def run(call, stream, workspace, plan=None, keep=True):
         raise refused("TW0408", "a", "a spec", "an array with data", "plan() takes specs")
 
     @staticmethod

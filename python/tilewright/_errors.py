@@ -12,7 +12,7 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\bsecond_d\b", "the level"), (r"tw_plan_make\(\)", "tilewright.plan()"),
     (r"arguments of tw_plan_run\(\)", "arguments of the plan"),
     (r"tw_plan_run\(\)", "a call of the plan"), (r"tw_devices_json\(\)", "tilewright.devices()"),
-    (r"the function of tw_set_interrupt\(\)", "a signal"), (r"\bNULL\b", "None"))]
+    (r"the function of tw_set_interrupt\(\)", "the function of set_interrupt()"), (r"\bNULL\b", "None"))]
 
 
 def _in_python(text):
@@ -52,17 +52,20 @@ class KernelFault(TilewrightError, RuntimeError):
     """The emulated kernel broke a rule of the hardware: a race, a wrong address, a hang."""
 
 
+class Interrupted(TilewrightError):
+    """The function of set_interrupt() ended an emulated run; the result is incomplete."""
+
+
 class LayoutError(RefusedError):
     """A layout, an atom or an operation on them was refused. The text marks the place."""
 
 
-_CLASSES = {REFUSED: RefusedError, FAULT: KernelFault, NO_DEVICE: NoDeviceError}
+_CLASSES = {REFUSED: RefusedError, FAULT: KernelFault, NO_DEVICE: NoDeviceError,
+            INTERRUPTED: Interrupted}
 
 
 def error_of(status, code, what, got, need, hint, text):
     """The exception of a status of tilewright.h."""
-    if status == INTERRUPTED:
-        return KeyboardInterrupt()
     kind = _CLASSES.get(status, TilewrightError)
     if status == REFUSED and code.startswith(("TW01", "TW02")):
         return LayoutError(text, code, what, got, need, hint)

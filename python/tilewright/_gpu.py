@@ -11,11 +11,9 @@ from ._errors import NO_DEVICE, error_of, refused
 from ._types import DLPACK, NUMPY
 
 _ZEROED_BYTES = 262144  # of a workspace, before its first use
-_MOST_PLANS = 4096
 
 # The process that used CUDA first: it cannot be used after a fork.
 _process = None
-_plans: dict = {}  # (problem, alignment of the addresses) -> _tw.Plan
 _workspaces: dict = {}  # (library, device, stream) -> memory
 
 
@@ -29,16 +27,13 @@ def _check_process():
                        "a process that is spawned", "multiprocessing.get_context('spawn')", "")
 
 
-def _alignment(address):
-    return (address & -address) & 0xFF if address & 0xFF else 256
-
-
 class _Library:
     """The common part of the kinds of torch and CuPy."""
 
     @classmethod
-    def run(cls, call, stream, workspace, plan=None):
-        """Runs a call: in the emulator on host memory, else on a stream of the arrays' device."""
+    def run(cls, call, stream, workspace, plan=None, keep=True):
+        """Runs a call: in the emulator on host memory, else on a stream of the arrays' device.
+        `keep`: memory for a workspace is kept for later calls."""
         like = call.a
         if not cls.on_gpu(like):
             if stream is not None or workspace is not None:
@@ -48,34 +43,28 @@ class _Library:
             (plan.run if plan else _tw.gemm)(*arguments)
             return
         _check_process()
+        tensors, words = tuple(call.tensors), call.words
         number = cls.stream(like) if stream is None else cls.number_of(stream)
+        room = (0, 0) if workspace is None else cls.memory(workspace)
         if plan is None:
-            plan = cls._plan(call)
-        address = size = 0
-        if workspace is not None:
-            address, size = cls.memory(workspace)
-        elif plan.workspace_bytes:
-            workspace = cls._workspace(like, number, plan.workspace_bytes)
-            address, size = cls.memory(workspace)
-        plan.run(tuple(call.tensors), call.words, call.options + (number, address, size))
+            if words[6] is not None:
+                raise refused("TW0484", "device", str(words[6]),
+                              "not given: the arrays are on a GPU",
+                              "plan(device=...) makes plans for other devices")
+            plan = _tw.gemm_by_plan(tensors, words, call.options + (number, *room))
+            if plan is None:
+                return
+        if workspace is None and plan.workspace_bytes:
+            workspace = cls._workspace(like, stream, plan.workspace_bytes, keep)
+            room = cls.memory(workspace)
+        plan.run(tensors, words, call.options + (number, *room))
 
     @classmethod
-    def _plan(cls, call):
-        arrays = [x[0] if type(x) is tuple else x for x in call.tensors]
-        key = (tuple(None if x is None else cls.facts(x) for x in arrays), call.words, call.options)
-        plan = _plans.get(key)
-        if plan is None:
-            if len(_plans) >= _MOST_PLANS:
-                _plans.clear()
-            plan = _plans[key] = _tw.Plan(tuple(call.tensors), call.words,
-                                          call.options + (0, 0, 0))
-        return plan
-
-    @classmethod
-    def _workspace(cls, like, number, size):
+    def _workspace(cls, like, stream, size, keep):
         """Memory of the caller's allocator; while a graph is captured it is the graph's."""
-        if cls.capturing():
+        if not keep or cls.capturing():
             return cls.zeros(size, like)
+        number = cls.current(like) if stream is None else cls.number_of(stream)
         key = cls.name, cls.index(like), number
         memory = _workspaces.get(key)
         if memory is None or cls.memory(memory)[1] < size:
@@ -87,11 +76,19 @@ class TorchKind(_Library):
     name = "torch"
     torch = sys.modules.get("torch")
 
+    # The types that _tw reads by the functions of torch (2.10 and later).
+    direct = {kind for kind in (getattr(torch, "Tensor", None),
+                                getattr(getattr(torch, "nn", None), "Parameter", None))
+              if kind is not None and _tw.read_directly(kind)}
+
     @classmethod
     def tensor(cls, x, name):
-        if x.requires_grad:
+        if x.requires_grad and cls.torch.is_grad_enabled():
             raise refused("TW0484", name, "a tensor that requires a gradient",
-                          "one without: gemm() has none", "x.detach() is a view")
+                          "one without: gemm() has none",
+                          "tilewright.torch.gemm() has gradients; x.detach() is a view without")
+        if type(x) in cls.direct:
+            return x
         numbers = DLPACK.get(str(x.dtype).removeprefix("torch."))
         if numbers is not None and numbers[1] < 16 and numbers[0] > 2:
             return x.view(cls.torch.uint8), numbers  # float8 and float4: read as bytes
@@ -119,8 +116,13 @@ class TorchKind(_Library):
         return x.device.index
 
     @classmethod
-    def stream(cls, like):
+    def current(cls, like):
         return cls.torch.cuda.current_stream(like.device).cuda_stream
+
+    @classmethod
+    def stream(cls, like):
+        """The current stream; None: _tw asks torch for it."""
+        return None if type(like) in cls.direct else cls.current(like)
 
     @staticmethod
     def number_of(stream):
@@ -129,10 +131,6 @@ class TorchKind(_Library):
     @staticmethod
     def memory(x):
         return x.data_ptr(), x.numel() * x.element_size()
-
-    @staticmethod
-    def facts(x):
-        return tuple(x.shape), x.stride(), x.dtype, x.device, _alignment(x.data_ptr())
 
     @classmethod
     def capturing(cls):
@@ -188,8 +186,10 @@ class CupyKind(_Library):
         return x.device.id
 
     @classmethod
-    def stream(cls, like):
+    def current(cls, like):
         return cls.cupy.cuda.get_current_stream().ptr
+
+    stream = current
 
     @staticmethod
     def number_of(stream):
@@ -198,10 +198,6 @@ class CupyKind(_Library):
     @staticmethod
     def memory(x):
         return x.data.ptr, x.nbytes
-
-    @staticmethod
-    def facts(x):
-        return x.shape, x.strides, x.dtype.name, x.device.id, _alignment(x.data.ptr)
 
     @classmethod
     def capturing(cls):

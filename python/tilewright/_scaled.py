@@ -110,11 +110,13 @@ def quantize(x, to, *, scaling=None, library=None, power_of_two=False, out=None,
         RefusedError: x has no such quantisation; the message names the argument.
     """
     kind = kind_of(x)
-    usual = "flashinfer-k" if kind.name == "jax" else "torch"
-    to, scaling, format_, order = split_format(to, scaling, library or usual)
     if kind.name == "jax":
+        if stream is not None:
+            raise refused("TW0484", "stream", "given", "not given: XLA has its own")
         from . import jax
-        return jax.quantize(x, to, scaling=scaling, power_of_two=power_of_two, out=out)
+        return jax.quantize(x, to, scaling=scaling, library=library or "flashinfer-k",
+                            power_of_two=power_of_two, out=out)
+    to, scaling, format_, order = split_format(to, scaling, library or "torch")
     source = kind.tensor(x, "x")
     if out is None:
         shape, numbers, scale_shape, scale_strides, scale_numbers, _, _ = quantized_shape(

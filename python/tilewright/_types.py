@@ -39,8 +39,21 @@ VIEWED = {NUMPY[name]: (numpy.dtype("uint16" if name == "bfloat16" else "uint8")
 PLAIN = {NUMPY[name] for name in _ROWS if name not in _OF_ML_DTYPES}
 
 
+_known: dict = {}  # types that were asked for
+
+
 def type_name(dtype, argument="dtype"):
     """The name of a type that is given as a word, or as NumPy, torch and JAX have it."""
+    try:
+        return _known[dtype]
+    except (KeyError, TypeError):
+        name = _name_of(dtype, argument)
+    if len(_known) < 1000:
+        _known[dtype] = name
+    return name
+
+
+def _name_of(dtype, argument):
     if not isinstance(dtype, str):
         given = dtype
         dtype = str(dtype).removeprefix("torch.")

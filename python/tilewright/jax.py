@@ -18,12 +18,14 @@ import numpy
 from . import _tw
 from ._arrays import Spec, type_of_numbers
 from ._errors import refused
-from ._scaled import Scaled
+from ._scaled import Scaled, quantized_shape, split_format
 from ._types import NUMPY, type_name
 
 _OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b")
 _WORKSPACE = 64
 _TARGET = "tilewright_gemm"
+_QUANTIZE_TARGET = "tilewright_quantize"
+_QUANTIZE_WORKSPACE = 256  # bytes
 
 # The arguments that are no arrays: XLA compiles for them.
 _Static = namedtuple("_Static", "out_dtype alpha beta promote invariant scale_a_as scale_b_as "
@@ -35,9 +37,10 @@ def _register():
     if not os.path.exists(path):
         raise ImportError("this build of the package has no _jax.so: it was made without JAX")
     library = ctypes.CDLL(path)
-    for symbol, platform in (("tw_jax_gemm", "cpu"), ("tw_jax_gemm_cuda", "CUDA")):
-        jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(getattr(library, symbol)),
-                                    platform=platform)
+    for target, symbol in ((_TARGET, "tw_jax_gemm"), (_QUANTIZE_TARGET, "tw_jax_quantize")):
+        for suffix, platform in (("", "cpu"), ("_cuda", "CUDA")):
+            jax.ffi.register_ffi_target(
+                target, jax.ffi.pycapsule(getattr(library, symbol + suffix)), platform=platform)
     return library
 
 
@@ -253,15 +256,36 @@ def gemm_of_arrays(a, b, *, out, scale_out, stream, workspace, **options):
     return gemm(a, b, **options)
 
 
-def quantize(x, to, *, scaling, power_of_two=False, out=None):
-    """tilewright.quantize() of an array of JAX in host memory, outside of jit."""
-    from ._scaled import quantize as of_numpy
-    if isinstance(x, jax.core.Tracer):
-        raise refused("TW0484", "x", "a value that is traced", "an array: quantize outside of jit")
+def quantize(x, to, *, scaling=None, library="flashinfer-k", power_of_two=False, out=None):
+    """tilewright.quantize() of an array of JAX, in or out of jit. Without a gradient.
+
+    Args:
+        x, to, and the other arguments: as those of tilewright.quantize(). Arrays of JAX have C
+            order: scales of 1x128 and 128x128 are those of "flashinfer-k" or "flashinfer-mn".
+
+    Returns:
+        Scaled.
+
+    Raises:
+        RefusedError: while tracing.
+    """
     if out is not None:
-        raise refused("TW0484", "out", "given", "not given beside arrays of JAX")
-    if next(iter(x.devices())).platform != "cpu":
-        raise refused("TW0485", "device of x", str(next(iter(x.devices()))), "host memory")
-    q = of_numpy(numpy.asarray(x), to, scaling=scaling, power_of_two=power_of_two)
-    level = None if q.level is None else jnp.asarray(q.level)
-    return Scaled(jnp.asarray(q.data), jnp.asarray(q.scale), level, q.format, q.order)
+        raise refused("TW0484", "out", "given", "not given beside arrays of JAX",
+                      "arrays of JAX are immutable: take the result")
+    x = jnp.asarray(x)
+    to, scaling, form, order = split_format(to, scaling, library)
+    shape, numbers, scale_shape, scale_strides, scale_numbers, _, _ = quantized_shape(
+        _spec(x).tensor, to, scaling)
+    c_order = [int(numpy.prod(scale_shape[i + 1:])) for i in range(len(scale_shape))]
+    if any(n > 1 and s != c for n, s, c in zip(scale_shape, scale_strides, c_order)):
+        raise refused("TW0484", "library", library, "flashinfer-k or flashinfer-mn: arrays of JAX "
+                      "have C order", 'library="flashinfer-k"')
+    results = [jax.ShapeDtypeStruct(shape, NUMPY[type_of_numbers(numbers)]),
+               jax.ShapeDtypeStruct(scale_shape, NUMPY[type_of_numbers(scale_numbers)])]
+    if form == "nvfp4":
+        results.append(jax.ShapeDtypeStruct((1,), numpy.float32))
+    count = len(results)
+    results.append(jax.ShapeDtypeStruct((_QUANTIZE_WORKSPACE,), numpy.uint8))
+    found = jax.ffi.ffi_call(_QUANTIZE_TARGET, tuple(results), vmap_method="sequential")(
+        x, to=to, scaling=scaling, flags=numpy.int64(1 if power_of_two else 0))
+    return Scaled(found[0], found[1], found[2] if count == 3 else None, form, order)

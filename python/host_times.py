@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""host_times.py  Microseconds of the host for a call: NumPy in the emulator, torch on a GPU.
+
+    PYTHONPATH=FOLDER python host_times.py     FOLDER of build.py
+
+Each figure is the smallest mean of 7 rounds. A GPU computes 64x64x64, whose kernel is shorter than
+a call of the host; the rounds end with a synchronisation, which is not counted. "no launch": the
+GEMM has no rows, and the call ends before the launch.
+"""
+import sys
+import time
+
+import numpy as np
+
+import tilewright as tw
+
+
+def microseconds(call, wait=lambda: None, count=300, rounds=7):
+    """The smallest mean time of a call."""
+    for _ in range(20):
+        call()
+    wait()
+    best = float("inf")
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        for _ in range(count):
+            call()
+        best = min(best, (time.perf_counter() - begin) / count)
+        wait()
+    return best * 1e6
+
+
+def on_numpy():
+    """Emulated calls: (name, function)."""
+    import ml_dtypes
+    a, w = (np.ones(s, ml_dtypes.bfloat16) for s in ((1, 64), (64, 64)))
+    x, v = (np.ones(s, np.float32) for s in ((1, 64), (64, 64)))
+    qx, qv = tw.quantize(x, "nvfp4"), tw.quantize(v, "nvfp4")
+    ex, ev = tw.quantize(x, "e4m3:row"), tw.quantize(v, "e4m3:row")
+    plan = tw.plan(a[:0], w.T)
+    return [("numpy bf16 1x64x64", lambda: tw.gemm(a, w.T)),
+            ("numpy bf16, no launch", lambda: tw.gemm(a[:0], w.T)),
+            ("numpy bf16 plan, no launch", lambda: plan(a[:0], w.T)),
+            ("numpy e4m3 row 1x64x64", lambda: tw.gemm(ex, ev.T)),
+            ("numpy nvfp4 1x64x64", lambda: tw.gemm(qx, qv.T))]
+
+
+def on_torch(device):
+    """Calls of torch: (name, function). In host memory those without a launch alone."""
+    import torch
+    from torch.nn import functional
+
+    import tilewright.torch as twt
+    a, w = (torch.ones(64, 64, device=device, dtype=torch.bfloat16) for _ in range(2))
+    out, b = torch.empty_like(a), w.t()
+    none, none_out = a[:0], out[:0]
+    op = torch.ops.tilewright.gemm.default
+    plan, empty = tw.plan(a, b), tw.plan(none, b)
+    launches = [("torch.matmul", lambda: torch.matmul(a, b)),
+                ("torch.matmul out", lambda: torch.matmul(a, b, out=out)),
+                ("tw.gemm", lambda: tw.gemm(a, b)),
+                ("tw.gemm out", lambda: tw.gemm(a, b, out=out)),
+                ("tilewright.torch.gemm", lambda: twt.gemm(a, b)),
+                ("tilewright.torch.gemm out", lambda: twt.gemm(a, b, out=out)),
+                ("torch.ops.tilewright.gemm", lambda: op(a, b)),
+                ("Plan", lambda: plan(a, b)), ("Plan out", lambda: plan(a, b, out=out))]
+    no_launch = [("tw.gemm, no launch", lambda: tw.gemm(none, b)),
+                 ("tw.gemm out, no launch", lambda: tw.gemm(none, b, out=none_out)),
+                 ("tilewright.torch.gemm, no launch", lambda: twt.gemm(none, b)),
+                 ("torch.ops.tilewright.gemm, no launch", lambda: op(none, b)),
+                 ("Plan out, no launch", lambda: empty(none, b, out=none_out))]
+    x, v = (torch.ones(64, 128, device=device) for _ in range(2))
+    for name, fa, fb in (("row", "e4m3:row", "e4m3:row"),
+                         ("1x128 by 128x128", "e4m3:1x128", "e4m3:128x128")):
+        qa, qb = tw.quantize(x, fa), tw.quantize(v, fb)
+        launches += [(f"tw.gemm e4m3 {name} out",
+                      lambda qa=qa, qb=qb: tw.gemm(qa, qb.T, out=out))]
+    if hasattr(functional, "ScalingType"):
+        row = functional.ScalingType.RowWise
+        qa, qb = tw.quantize(x, "e4m3:row"), tw.quantize(v, "e4m3:row")
+        arguments = (qa.data, qb.data.t(), qa.scale, row, qb.scale.t(), row)
+        launches += [("tilewright.torch.scaled_mm row", lambda: twt.scaled_mm(*arguments)),
+                     ("torch scaled_mm row", lambda: functional.scaled_mm(*arguments))]
+    return (launches if device == "cuda" else []) + no_launch
+
+
+def main():
+    calls = on_numpy()
+    for name, call in calls:
+        print(f"{name:42} {microseconds(call, count=100):8.1f}", flush=True)
+    try:
+        import torch
+    except ImportError:
+        print("no torch")
+        return
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    for name, call in on_torch(device):
+        try:
+            print(f"{name:42} {microseconds(call, wait):8.1f}", flush=True)
+        except (RuntimeError, ValueError) as why:
+            print(f"{name:42} {str(why)[:60]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
