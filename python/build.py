@@ -30,7 +30,7 @@ def newer(output, inputs):
 
 
 def python_headers():
-    """The folder of Python.h; the stable ABI is the same in that of any version."""
+    """The folder of Python.h; the stable ABI is the same in every version."""
     for folder in (sysconfig.get_path("include"), sysconfig.get_path("platinclude"),
                    *sorted(glob.glob("/usr/include/python3.*"))):
         if folder and os.path.exists(os.path.join(folder, "Python.h")):

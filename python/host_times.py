@@ -5,8 +5,8 @@
     PYTHONPATH=FOLDER python host_times.py     FOLDER of build.py
 
 Each figure is the smallest mean of 7 rounds. A GPU computes 64x64x64, whose kernel is shorter than
-a call of the host; the rounds end with a synchronisation, which is not counted. "no launch": the
-GEMM has no rows, and the call ends before the launch.
+a call of the host; the rounds end with a synchronisation, which is not counted. "no launch": a
+GEMM of 0 rows, whose call ends before the launch.
 """
 import sys
 import time

@@ -4,7 +4,7 @@
 
     python portable.py BUILD FOLDER     FOLDER/libtilewright.so.0, of the objects of BUILD
 
-The objects are those of the build; they are linked once more, with libstdc++ inside, against the
+The objects of the build are linked once more, with libstdc++ inside, against the
 symbols of glibc 2.28, which the package ziglang has. compat.c has the few functions that are newer.
 """
 import glob
@@ -26,7 +26,7 @@ def run(command, **options):
 
 
 def symbols_of_glibc(folder):
-    """A folder with libc.so.6, libm.so.6 and the others of glibc 2.28, which have symbols alone."""
+    """A folder with libc.so.6, libm.so.6 and more of glibc 2.28, which have symbols alone."""
     folder = os.path.join(folder, "glibc-" + GLIBC)
     pattern = os.path.join(folder, "cache/o/*/libc.so.6")
     if not glob.glob(pattern):
@@ -41,7 +41,7 @@ def symbols_of_glibc(folder):
 
 
 def libraries(folder):
-    """What the linker is given in place of the libraries of this machine."""
+    """The linker's arguments that replace the libraries of this machine."""
     glibc = symbols_of_glibc(folder)
     compat = os.path.join(folder, "compat.o")
     run([CC, "-O2", "-fPIC", "-c", os.path.join(HERE, "compat.c"), "-o", compat])

@@ -40,7 +40,7 @@ def made_wheel(own, build, folder, local):
     for old in (raw, dist):
         shutil.rmtree(old, ignore_errors=True)
         os.makedirs(old)
-    linked = os.path.join(build, "portable")  # beside the emulator's archives
+    linked = os.path.join(build, "portable")  # beside the archives of the emulator
     library = run([own, "-B", os.path.join(HERE, "portable.py"), build, linked],
                   stdout=subprocess.PIPE, text=True).stdout.strip()
     environ = dict(os.environ, TILEWRIGHT_LIBRARY=library, TILEWRIGHT_LOCAL=local,

@@ -178,7 +178,7 @@ ffi::Error on_gpu(void* stream, std::int32_t ordinal, Rest... rest) {
   return call{{kDLCUDA, ordinal}, stream}(rest...);
 }
 
-/// x, and as results data, scales, the level of nvfp4 alone, and memory that scaling "tensor" needs.
+/// x, and as results data, scales, the level of nvfp4, and memory that scaling "tensor" needs.
 struct quantize_call {
   DLDevice device;
   void* stream;

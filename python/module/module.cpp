@@ -75,7 +75,8 @@ void after_fork() {
   taking = 0;
 }
 
-/// Runs f with the GIL. Without f's answer where the interpreter ends: the thread must not take it.
+/// The answer of f, which runs with the GIL; `at_end` if the interpreter ends: the thread must not
+/// take the GIL then.
 template <class F>
 int with_gil(int at_end, F const& f) {
   bool const counted = !in_main_thread();
@@ -287,8 +288,8 @@ class plan {
   tw_plan* made_ = nullptr;
 };
 
-/// What a plan depends on: of each tensor shape, strides, type, device and alignment; the words and
-/// the numbers.
+/// Two calls with equal keys have the same plan. The key has the shape, strides, type, device and
+/// alignment of each tensor, all words and all numbers.
 std::string key_of(gemm_call const& call) {
   std::string key;
   key.reserve(512);
@@ -320,8 +321,8 @@ std::string key_of(gemm_call const& call) {
   return key;
 }
 
-/// A GEMM of CUDA tensors by a plan that is made once. Returns None after the launch; where the plan
-/// needs a workspace and none is given, the plan, which the caller runs with one.
+/// A GEMM of CUDA tensors by a plan that is made once. Returns None after the launch. If the plan
+/// needs a workspace and none is given, nothing is launched, and the plan is returned.
 nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
                         nb::tuple const& numbers) {
   static auto& plans = *new std::unordered_map<std::string, nb::object>;  // outlives Python's end

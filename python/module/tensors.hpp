@@ -30,7 +30,7 @@ struct spec {
   DLDevice device{kDLCPU, 0};
 };
 
-/// Thrown where an argument is of a kind that the C library does not have.
+/// Thrown if an argument is of a kind that the C library does not have.
 struct bad_argument {
   char const* code;
   std::string what, got;

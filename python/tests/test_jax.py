@@ -18,7 +18,7 @@ except ImportError as why:
 
 @contextlib.contextmanager
 def kernels():
-    """Skips the test where a kernel is not in the representative set."""
+    """Skips the test if a kernel is not in the representative set."""
     try:
         yield
     except jax.errors.JaxRuntimeError as why:
@@ -94,8 +94,8 @@ def test_quantize_in_jit(form, shape):
 
 
 def bound_of(qa, qw, k, dtype):
-    """(product, error bound) of quantised operands: sums of float8 in float32 every 128 of K, with
-    13 bits between (docs/accuracy.md)."""
+    """(GEMM in float64, error bound) of quantised operands: sums of float8 have 13 bits within 128
+    of K (docs/accuracy.md)."""
     a, w = dequantized(qa, *qa.data.shape), dequantized(qw, *qw.data.shape)
     magnitude = abs(a) @ abs(w).T
     relative = ROUNDING[dtype][0]

@@ -80,14 +80,14 @@ def test_a_log_function_that_raises(monkeypatch):
 
 
 def test_interrupt():
-    asked = []
-    tw.set_interrupt(lambda: asked.append(time.monotonic()) or len(asked) == 3)
+    calls = []
+    tw.set_interrupt(lambda: calls.append(time.monotonic()) or len(calls) == 3)
     begin = time.monotonic()
     with pytest.raises(tw.Interrupted) as caught:
         long_run()
-    assert len(asked) == 3 and time.monotonic() - begin < 5
+    assert len(calls) == 3 and time.monotonic() - begin < 5
     assert caught.value.code == "TW0489" and "tw_" not in str(caught.value)
-    assert (multiply(53) == 64).all(), "a short run ends before it is asked"
+    assert (multiply(53) == 64).all(), "a short run ends before it is calls"
 
 
 def test_an_interrupt_that_raises():

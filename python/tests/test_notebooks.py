@@ -17,7 +17,7 @@ NOTEBOOKS = sorted(glob.glob(os.path.join(FOLDER, "examples/notebooks/*.ipynb"))
 
 
 def shown(value):
-    """What a notebook shows of a value: its richest form."""
+    """The richest form of a value, which a notebook shows."""
     for name in ("_repr_html_", "_repr_svg_"):
         if hasattr(value, name):
             return getattr(value, name)()
@@ -25,7 +25,7 @@ def shown(value):
 
 
 def run(path):
-    """Runs all cells in one namespace; returns what is shown."""
+    """Runs all cells in one namespace; returns the text of each."""
     with open(path, encoding="utf-8") as file:
         cells = json.load(file)["cells"]
     space, found = {"__name__": "__main__"}, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_torch.py  Tensors of torch: in host memory, and on a GPU where there is one. Skipped without
+"""test_torch.py  Tensors of torch: in host memory, and on a GPU if there is one. Skipped without
 torch."""
 import numpy as np
 import pytest

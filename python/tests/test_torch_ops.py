@@ -154,7 +154,8 @@ def test_gradients(device, dtype, activation, gate):
 
 @on_devices
 @pytest.mark.parametrize("shapes", [((2, 16, 32), (32, 64)), ((16, 32), (2, 32, 64)),
-                                    ((2, 16, 32), (2, 32, 64)), ((1, 16, 32), (3, 32, 64))], ids=str)
+                                    ((2, 16, 32), (2, 32, 64)),
+                                    ((1, 16, 32), (3, 32, 64))], ids=str)
 def test_gradients_of_batches(device, shapes):
     a, b = tensors(device, *shapes, grad=True)
     y = twt.gemm(a, b, alpha=0.5)
@@ -176,7 +177,7 @@ def test_gradients_of_c(device):
 @on_devices
 @pytest.mark.parametrize("options", [{}, {"alpha": 0.5}], ids=str)
 def test_gradcheck(device, options):
-    """Small multiples of 1/8 are exact in tf32, and the product is linear in each operand."""
+    """Small multiples of 1/8 are exact in tf32, and a GEMM is linear in each operand."""
     a, b = ((torch.randint(-8, 9, shape, generator=torch.Generator().manual_seed(2)) / 8)
             .to(device).requires_grad_() for shape in ((3, 4), (4, 8)))
     assert torch.autograd.gradcheck(lambda a, b: twt.gemm(a, b, **options), (a, b), eps=0.25,
@@ -194,7 +195,7 @@ def test_second_gradient(device):
     close(found, right, 0.05)
 
 
-def test_gradient_only_where_it_is_asked_for():
+def test_gradient_only_if_it_is_required():
     a, b = tensors("cpu", (16, 32), (32, 64), grad=True)
     with torch.no_grad():
         assert not tw.gemm(a, b).requires_grad and not twt.gemm(a, b).requires_grad
@@ -208,7 +209,7 @@ REFUSED = {
     "gradient of scales": lambda a, b: twt.gemm(
         a.detach().to(torch.float8_e4m3fn).requires_grad_(), b.detach().to(torch.float8_e4m3fn)),
     "gradient of out": lambda a, b: twt.gemm(a, b, out=torch.empty(16, 64, dtype=BF16)),
-    "out_dtype beside out": lambda a, b: twt.gemm(
+    "out_dtype and out": lambda a, b: twt.gemm(
         a.detach(), b.detach(), out=torch.empty(16, 64, dtype=BF16), out_dtype="f32"),
     "inner sizes": lambda a, b: twt.gemm(a, b.t()),
     "inner sizes of the operator": lambda a, b: torch.ops.tilewright.gemm(a, b.t()),
@@ -324,7 +325,7 @@ def test_linear(device, options, shape):
 
 
 def test_training():
-    """A network learns: its loss falls to a tenth."""
+    """The loss of a network falls to a tenth."""
     torch.manual_seed(0)
     net = torch.nn.Sequential(twt.Linear(32, 64, dtype=BF16, activation="gelu"),
                               twt.Linear(64, 8, dtype=BF16))
@@ -404,6 +405,6 @@ class TestGpu:
     def test_device_is_refused(self):
         a, b = tensors("cuda", (64, 512), (512, 128))
         for f in (tw.gemm, twt.gemm, lambda a, b, device: torch.ops.tilewright.gemm(
-                a, b, card=device)):
+                a, b, device_name=device)):
             with pytest.raises(tw.RefusedError, match="device"):
                 f(a, b, device="h200")

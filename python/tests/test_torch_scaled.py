@@ -10,7 +10,7 @@ from helpers import dequantized, values
 torch = pytest.importorskip("torch")
 functional = torch.nn.functional
 if not hasattr(functional, "ScalingType"):
-    pytest.skip("this torch has no scaled_mm", allow_module_level=True)
+    pytest.skip("scaled_mm is missing in this torch", allow_module_level=True)
 import tilewright.torch as twt  # noqa: E402  # pylint: disable=wrong-import-position
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
@@ -153,7 +153,7 @@ def test_compile(device, pair):
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
 def test_agrees_with_torch(pair):
-    """Both products of equal operands, where torch takes the recipe."""
+    """Both results of equal operands, for recipes that torch takes."""
     qa, qb, sb, right = operands("cuda", 256, 512, 1024, *pair)
     arguments = (qa.data, qb.data.t(), qa.scale, RECIPES[pair[0]], sb, RECIPES[pair[1]])
     near(twt.scaled_mm(*arguments), right)

@@ -57,7 +57,7 @@ def _function(f):
 
 
 def set_log(function):
-    """Lines of the log go to the function: chosen plans, performance hints, what was tuned.
+    """Lines of the log go to the function: chosen plans, performance hints, tuned GEMMs.
 
     Args:
         function: called with (level, line), the level as of the module logging (10 debug, 20 info,
@@ -69,7 +69,7 @@ def set_log(function):
 
 
 def set_interrupt(function):
-    """Emulated runs ask the function about 20 times a second whether they should end.
+    """Emulated runs call the function about 20 times a second.
 
     Args:
         function: called without arguments in the thread that waits for the run; a true result ends

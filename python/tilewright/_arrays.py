@@ -62,7 +62,7 @@ class HostKind:
 
     @staticmethod
     def run(call, stream, workspace, plan=None, keep=True):
-        """Runs a call, of a plan where one is given."""
+        """Runs a call, of a plan if one is given."""
         if stream is not None or workspace is not None:
             raise refused("TW0484", "stream" if stream is not None else "workspace", "given",
                           "not given: the arrays are in host memory")

@@ -12,7 +12,8 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\bsecond_d\b", "the level"), (r"tw_plan_make\(\)", "tilewright.plan()"),
     (r"arguments of tw_plan_run\(\)", "arguments of the plan"),
     (r"tw_plan_run\(\)", "a call of the plan"), (r"tw_devices_json\(\)", "tilewright.devices()"),
-    (r"the function of tw_set_interrupt\(\)", "the function of set_interrupt()"), (r"\bNULL\b", "None"))]
+    (r"the function of tw_set_interrupt\(\)", "the function of set_interrupt()"),
+    (r"\bNULL\b", "None"))]
 
 
 def _in_python(text):

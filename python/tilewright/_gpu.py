@@ -121,7 +121,7 @@ class TorchKind(_Library):
 
     @classmethod
     def stream(cls, like):
-        """The current stream; None: _tw asks torch for it."""
+        """The current stream; None: _tw gets it from torch."""
         return None if type(like) in cls.direct else cls.current(like)
 
     @staticmethod

@@ -48,7 +48,7 @@ class Scaled:
 
     @property
     def block_format(self):
-        """The format, where it is one of the block-scaled ones; else None."""
+        """The format if it is block-scaled; else None."""
         return self.format if self.format in BLOCK_FORMATS else None
 
     @property

@@ -15,7 +15,7 @@ _TAGS = tuple(getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "needs_
 _OPTIONS = """Tensor? c=None, Tensor? bias=None, Tensor? scale_a=None, Tensor? scale_b=None,
     Tensor? level_a=None, Tensor? level_b=None, float alpha=1.0, float? beta=None,
     str? activation=None, str? gate=None, str? scale_a_as=None, str? scale_b_as=None,
-    str? format=None, int promote=128, bool invariant=False, str? card=None"""
+    str? format=None, int promote=128, bool invariant=False, str? device_name=None"""
 _library.define(f"gemm(Tensor a, Tensor b, *, ScalarType? out_dtype=None, {_OPTIONS}) -> Tensor",
                 tags=_TAGS)
 _library.define(f"gemm.out(Tensor a, Tensor b, *, {_OPTIONS}, Tensor(a!) out) -> ()", tags=_TAGS)
@@ -30,13 +30,13 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 def call_of(a, b, c=None, bias=None, scale_a=None, scale_b=None, level_a=None, level_b=None,
           alpha=1.0, beta=None, activation=None, gate=None, scale_a_as=None, scale_b_as=None,
-          format=None, promote=128, invariant=False, card=None):
+          format=None, promote=128, invariant=False, device_name=None):
     if format is not None:
         a, b = (Scaled(a, scale_a, level_a, format, scale_a_as),
                 Scaled(b, scale_b, level_b, format, scale_b_as))
         scale_a = scale_b = scale_a_as = scale_b_as = None
     return Call(a, b, c, bias, scale_a, scale_b, scale_a_as, scale_b_as, None, alpha, beta,
-                activation, gate, promote, invariant, card)
+                activation, gate, promote, invariant, device_name)
 
 
 def _computed(a, b, *, out_dtype=None, **options):
@@ -76,12 +76,12 @@ def _number(n):
     node = n.node
     try:
         return int(node.hint) if node.has_hint() else _UNKNOWN
-    except Exception:  # pylint: disable=broad-except  # a symbol that a mode has no value for
+    except Exception:  # pylint: disable=broad-except  # a symbol without a value
         return _UNKNOWN
 
 
 def _spec(x):
-    """The tensor of _tw for a fake one; None if an extent has no value."""
+    """The tensor of _tw for a fake one; None if an extent is unknown."""
     shape, strides = [_number(n) for n in x.shape], [_number(n) for n in x.stride()]
     if _UNKNOWN in shape or _UNKNOWN in strides:
         return None
@@ -97,7 +97,7 @@ def _usual_type(a, format):
 
 def _fake(a, b, *, out_dtype=None, c=None, bias=None, scale_a=None, scale_b=None, level_a=None,
           level_b=None, gate=None, format=None, **options):
-    """The result of the operator, without its values: refused where the C library refuses it."""
+    """The result of the operator, without its values: refused if the C library refuses it."""
     given = [a, b, c, bias, scale_a, scale_b, level_a, level_b]
     specs = [None if x is None else _spec(x) for x in given]
     n = b.shape[-1] // 2 if gate is not None else b.shape[-1]
@@ -128,7 +128,7 @@ def _fake_quantized(x, to, scaling, power_of_two=False):
         rows = None
     shape, numbers, scale_shape, scale_strides, scale_numbers, _, _ = quantized_shape(
         Spec(fixed, x.dtype).tensor, to, scaling)
-    if rows is not None:  # the two scalings whose extents are those of x
+    if rows is not None:  # the two scalings with the extents of x
         shape = (rows, *shape[1:])
         scale_shape = (rows, *scale_shape[1:])
         scale_strides = (1, rows) if scaling == "torch:1x128" else (1, 1)
@@ -161,7 +161,7 @@ _BACKWARD = {"": lambda g, x: g,
 
 
 def _through_activation(g, x, activation, gate):
-    """The gradient of x, of that of the result."""
+    """The gradient of x from the gradient of the result."""
     if gate is None:
         return _BACKWARD[activation](g, x)
     half = x.shape[-1] // 2
@@ -172,7 +172,7 @@ def _through_activation(g, x, activation, gate):
 
 
 def _check_gradient(a, options):
-    """Refuses, before the product, what has no gradient."""
+    """Refuses a GEMM without gradients before it runs."""
     got = None
     if a.dtype not in (torch.float16, torch.bfloat16, torch.float32) or options.get("scale_a"
             ) is not None or options.get("scale_b") is not None:
@@ -181,11 +181,12 @@ def _check_gradient(a, options):
         got = f"of {options['activation']}"
     if got:
         raise refused("TW0484", "gradient", got, "operands of float16, bfloat16 or float32 without "
-                      "scales; relu, gelu, gelu_erf or silu", "x.detach() has no gradient")
+                      "scales; relu, gelu, gelu_erf or silu",
+                      "x.detach() is a view without a gradient")
 
 
 class _Gemm(torch.autograd.Function):
-    """The product of tensors that require gradients. Those of float32 are products of tf32."""
+    """The GEMM of tensors that require gradients. Gradients of float32 are computed in tf32."""
 
     @staticmethod
     def forward(ctx, keyset, options, a, b, c, bias):
@@ -202,7 +203,7 @@ class _Gemm(torch.autograd.Function):
         alpha, beta = o.get("alpha", 1.0), o.get("beta", None)
         beta = (0.0 if c is None else 1.0) if beta is None else beta
         activation, gate = _activation_word(o.get("activation")), o.get("gate")
-        common = {k: o[k] for k in ("invariant", "card") if k in o}
+        common = {k: o[k] for k in ("invariant", "device_name") if k in o}
         g = g.float()
         if activation or gate:
             x = gemm(a, b, c=c, bias=bias, out_dtype=torch.float32, alpha=alpha,
@@ -244,7 +245,7 @@ def _with_gradient(keyset, a, b, **options):
 def _into_without_gradient(keyset, a, b, **options):
     if requires_gradient(a, b, options):
         raise refused("TW0484", "out", "given, and an operand requires a gradient",
-                      "no out: its values have no gradient", "x.detach() has no gradient")
+                      "out without a gradient: x.detach()", "")
     with torch._C._AutoDispatchBelowAutograd():
         return gemm_out.redispatch(keyset & torch._C._after_autograd_keyset, a, b, **options)
 

@@ -39,7 +39,7 @@ VIEWED = {NUMPY[name]: (numpy.dtype("uint16" if name == "bfloat16" else "uint8")
 PLAIN = {NUMPY[name] for name in _ROWS if name not in _OF_ML_DTYPES}
 
 
-_known: dict = {}  # types that were asked for
+_known: dict = {}  # names of types that were given
 
 
 def type_name(dtype, argument="dtype"):

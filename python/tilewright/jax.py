@@ -206,11 +206,11 @@ def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activ
     """act(alpha a b + bias + beta c) of arrays of JAX, in or out of jit.
 
     Args:
-        a, b, and the other arguments: as those of tilewright.gemm().
-        a_transposed, b_transposed: a is given as (k, m), b as (n, k): weights are read where they
-            lie, while `w.T` may become a copy in XLA.
+        a, b, and the other arguments: as of tilewright.gemm().
+        a_transposed, b_transposed: a is given as (k, m), b as (n, k): weights are read in
+            place, while `w.T` may become a copy in XLA.
 
-    vmap makes one GEMM with a batch where a and b are the only operands, else one after another.
+    vmap makes one GEMM with a batch if a and b are the only operands, else one after another.
     Gradients of float16, bfloat16 and float32 with bias, c, activations and gates.
 
     Returns:
@@ -260,8 +260,8 @@ def quantize(x, to, *, scaling=None, library="flashinfer-k", power_of_two=False,
     """tilewright.quantize() of an array of JAX, in or out of jit. Without a gradient.
 
     Args:
-        x, to, and the other arguments: as those of tilewright.quantize(). Arrays of JAX have C
-            order: scales of 1x128 and 128x128 are those of "flashinfer-k" or "flashinfer-mn".
+        x, to, and the other arguments: as of tilewright.quantize(). Arrays of JAX have C order:
+            so have scales of 1x128 and 128x128 of "flashinfer-k" and "flashinfer-mn".
 
     Returns:
         Scaled.

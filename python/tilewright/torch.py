@@ -22,7 +22,7 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
     """act(alpha a b + bias + beta c) of tensors of torch, with gradients; in torch.compile too.
 
     Args:
-        The arguments are those of tilewright.gemm(). On the current stream of CUDA tensors.
+        As of tilewright.gemm(). On the current stream of CUDA tensors.
 
     Gradients of float16, bfloat16 and float32 with bias, c, activations and gates: products of the
     type of a, summed in float32. Operands with scales have none.
@@ -41,7 +41,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         options["out_dtype"] = _dtype(out_dtype)
     for name, value in (("c", c), ("bias", bias), ("scale_a", scale_a), ("scale_b", scale_b),
                         ("beta", beta), ("activation", activation), ("gate", gate),
-                        ("scale_a_as", scale_a_as), ("scale_b_as", scale_b_as), ("card", device)):
+                        ("scale_a_as", scale_a_as), ("scale_b_as", scale_b_as),
+                        ("device_name", device)):
         if value is not None:
             options[name] = value
     if alpha != 1.0:
@@ -59,7 +60,7 @@ def _run(a, b, out, options):
         if out is None:
             return _ops.gemm(a, b, **options)
         if "out_dtype" in options:
-            raise refused("TW0484", "out_dtype", "given", "not given beside out")
+            raise refused("TW0484", "out_dtype", "given", "not given: out has a type")
         _ops.gemm_out(a, b, out=out, **options)
         return out
     out_dtype = options.pop("out_dtype", None)
@@ -70,7 +71,7 @@ def _run(a, b, out, options):
 
 
 def _parts(a, b, scale_a, scale_b, scale_a_as, scale_b_as, options):
-    """The tensors of operands that are Scaled, level and format added to the options."""
+    """The tensors of operands that are Scaled; level and format are added to the options."""
     form = form_b = None
     if isinstance(a, Scaled):
         if scale_a is not None:
@@ -101,7 +102,7 @@ def quantize(x, to, *, scaling=None, library="torch", power_of_two=False):
     """tilewright.quantize() as an operator, which torch.compile keeps whole. Without a gradient.
 
     Args:
-        The arguments are those of tilewright.quantize().
+        As of tilewright.quantize().
 
     Returns:
         Scaled.
@@ -155,7 +156,7 @@ _FACTORS_OF = _by_number("SwizzleType", {"NO_SWIZZLE": "linear", "SWIZZLE_32_4_4
 
 
 def _two(x, name):
-    """A value and that of the second level of scales, which a list of two has."""
+    """The values of the first and the second level of scales, which a list of two has."""
     if not isinstance(x, (list, tuple)):
         return x, None
     if len(x) not in (1, 2):
@@ -172,7 +173,7 @@ def _operand(x, scale, recipe, swizzle, name):
         raise refused("TW0484", f"recipe_{name}", str(second), "TensorWise as the second level")
     if (level is None) != (second is None):
         raise refused("TW0484", f"scale_{name}", "1 level" if level is None else "2 levels",
-                      "as many as recipes")
+                      "the number of recipes")
     order = _ORDER_OF.get(recipe.value)
     if order is not None:
         return scale, order, None, None
@@ -219,7 +220,7 @@ def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, sw
         scale_recipe_a, scale_recipe_b: torch.nn.functional.ScalingType, or a list of two.
         swizzle_a, swizzle_b: torch.nn.functional.SwizzleType of 1x16 and 1x32 blocks.
         bias: (n,).
-        output_dtype: of the result; None: that of mat_a.
+        output_dtype: of the result; None: the type of mat_a.
         contraction_dim: () or (1, 0).
         use_fast_accum: sums of float8 stay in the tensor core (promote=0).
 

@@ -14,7 +14,7 @@ namespace tw {
 /// CTAs of the launch for the values on a device with this number of SMs.
 int block_quantize_ctas(block_quantize_params const& q, int sm_count);
 
-/// Where the second level of NVFP4 comes from.
+/// The source of the second level of NVFP4: the largest element, or the caller.
 enum class second_level_source { amax, given };
 
 /// Calls launch(CTAs, parameters) for each pass over matrices of one format and shape, which share

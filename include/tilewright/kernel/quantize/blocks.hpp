@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks.hpp  A matrix of float32, bf16 or f16 in MXFP8, MXFP4 or NVFP4: problem/block_quantize.hpp says what is
-//             computed, bit for bit.
+// blocks.hpp  A matrix of float32, bf16 or f16 in MXFP8, MXFP4 or NVFP4:
+//             problem/block_quantize.hpp says what is computed, bit for bit.
 //
 // A thread has a block of 32 or 16 elements: it reads them once, finds their amax, and writes their
 // values and their factor.
