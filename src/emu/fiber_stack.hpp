@@ -46,7 +46,9 @@ struct leaks_allowed {
   leaks_allowed& operator=(leaks_allowed const&) = delete;
 };
 #else
-#if defined(__clang__)
+#if defined(__EMSCRIPTEN__)
+inline constexpr std::size_t bytes_per_stack = 96 * 1024;  // playground/wasm/fiber.cpp
+#elif defined(__clang__)
 inline constexpr std::size_t bytes_per_stack =
     512 * 1024;  // its frames of unrolled code are larger
 #else

@@ -99,7 +99,7 @@ std::string address_space::name_of_global(std::uintptr_t address) const {
   pointed best;
   nearest(m_.grid_.params_objects, static_cast<std::byte const*>(m_.params_), "", address, best);
   // Farther away: another array. If the arrays are known, only their addresses have such names.
-  constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 32;
+  constexpr std::uint64_t max_distance = std::uint64_t{1} << 32;
   bool known = m_.options_.arrays.empty() && address - best.begin <= max_distance;
   for (global_array const& a : m_.options_.arrays) {
     auto const begin = reinterpret_cast<std::uintptr_t>(a.begin);

@@ -205,9 +205,9 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
 }
 
 void checker::leave(atomic_word& word, released const& mine) {
-  auto it = std::ranges::find(word.out, mine.reach, &released::reach);
-  while (it != word.out.end() && mine.reach < scope::gpu && it->cta != mine.cta)
-    it = std::ranges::find(it + 1, word.out.end(), mine.reach, &released::reach);
+  auto const it = std::ranges::find_if(word.out, [&](released const& r) {
+    return r.reach == mine.reach && (mine.reach >= scope::gpu || r.cta == mine.cta);
+  });
   if (it == word.out.end()) {
     word.out.push_back(mine);
     return;

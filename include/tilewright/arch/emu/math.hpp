@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include <cmath>
+
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
