@@ -49,10 +49,11 @@ tw_tool_library(tilewright_command_parts ${tw_tools}/io ${tw_tools}/trace ${tw_t
 
 # The emulator sees the plain loads and stores of these kernels (src/emu/hook.cpp).
 file(GLOB tw_seen CONFIGURE_DEPENDS ${tw_tools}/check/mutants/*_mutants.cpp
-                                    ${tw_tools}/command/ladder/*_rungs.cpp)
+                                    ${tw_tools}/check/rungs/*_rungs.cpp)
 tw_accesses_seen(${tw_seen})
 
 tw_tool_library(tilewright_checks ${tw_tools}/check/hazards ${tw_tools}/check/mutants
+                ${tw_tools}/check/race ${tw_tools}/check/rungs
                 ${tw_tools}/check/selftest)
 target_link_libraries(tilewright_checks PUBLIC tilewright_command_parts)
 if(tw_gpu_tools)
@@ -105,7 +106,7 @@ foreach(folder ${tw_verb_folders})
   target_link_libraries(tilewright_${verb}_verb PUBLIC tilewright_command_parts)
   list(APPEND tw_verb_libraries tilewright_${verb}_verb)
 endforeach()
-foreach(verb bench check ladder selftest)
+foreach(verb bench check ladder playground selftest)
   target_link_libraries(tilewright_${verb}_verb PUBLIC tilewright_checks)
 endforeach()
 foreach(verb bench ladder stages tune)

@@ -28,7 +28,7 @@ struct problem {
   target where;  // GPU or emulator
 };
 
-/// Faults that the emulator can plant in a rung; tools/command/ladder/rungs.cpp describes them.
+/// Faults that the emulator can plant in a rung; tools/check/rungs/rungs.cpp describes them.
 enum class bug : int {
   none,
   one_step_more,       // 1

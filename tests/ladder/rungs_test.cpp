@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tools/check/mutants/mutants.hpp"
-#include "tools/command/ladder/run.hpp"
+#include "tools/check/rungs/run.hpp"
 
 namespace ladder {
 namespace {

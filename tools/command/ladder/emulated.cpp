@@ -7,9 +7,9 @@
 
 #include "tilewright/arch/emu/trace.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/rungs/run.hpp"
 #include "tools/command/ladder/chart.hpp"
 #include "tools/command/ladder/request.hpp"
-#include "tools/command/ladder/run.hpp"
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/to_stderr.hpp"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/to_stdout.hpp"
 #include "tools/measure/environment.hpp"

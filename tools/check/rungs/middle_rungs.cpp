@@ -4,7 +4,7 @@
 #include "ladder/05_two_consumers.hpp"
 #include "ladder/06_persistent.hpp"
 #include "ladder/07_mbarriers.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

@@ -3,7 +3,7 @@
 #include "ladder/05_two_consumers.hpp"
 #include "ladder/06_persistent.hpp"
 #include "ladder/08_clusters.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // library.cpp  Rung 12: the library's plan for the problem of the ladder, in the emulator.
 #include "tilewright/dispatch/gemm.hpp"
-#include "tools/command/ladder/run.hpp"
+#include "tools/check/rungs/run.hpp"
 
 namespace ladder {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

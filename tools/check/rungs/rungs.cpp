@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rungs.cpp  The list of all rungs, and of the faults that can be planted in them.
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

@@ -4,7 +4,7 @@
 #include "ladder/09_streaming_stores.hpp"
 #include "ladder/10_async_stores.hpp"
 #include "ladder/11_hilbert.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ladder/side/fp8_scales.hpp"
-#include "tools/command/ladder/guarded_bytes.hpp"
-#include "tools/command/ladder/run.hpp"
+#include "tools/check/rungs/guarded_bytes.hpp"
+#include "tools/check/rungs/run.hpp"
 
 namespace ladder {
 

@@ -7,9 +7,9 @@
 #include "ladder/blackwell/nvfp4_gemm.hpp"
 #include "ladder/blackwell/one_cta.hpp"
 #include "tilewright/kernel/sm100/block_scaled_config.hpp"
-#include "tools/command/ladder/guarded_bytes.hpp"
-#include "tools/command/ladder/run.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/guarded_bytes.hpp"
+#include "tools/check/rungs/run.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

@@ -4,7 +4,7 @@
 #include "ladder/side/dsmem.hpp"
 #include "ladder/side/multistage.hpp"
 #include "ladder/side/pingpong.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 

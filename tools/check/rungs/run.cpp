@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // run.cpp  Runs of the rungs in the emulator, checked against sums in float64.
-#include "tools/command/ladder/run.hpp"
+#include "tools/check/rungs/run.hpp"
 
 #include <chrono>
 #include <random>
 #include <span>
 
-#include "tools/command/ladder/guarded_bytes.hpp"
+#include "tools/check/rungs/guarded_bytes.hpp"
 
 namespace ladder {
 

@@ -3,7 +3,7 @@
 #include "ladder/01_naive.hpp"
 #include "ladder/02_tensor_cores.hpp"
 #include "ladder/03_larger_tiles.hpp"
-#include "tools/command/ladder/rungs.hpp"
+#include "tools/check/rungs/rungs.hpp"
 
 namespace ladder {
 
