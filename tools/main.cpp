@@ -23,6 +23,7 @@ void add_verbs(CLI::App& app, int& status) {
   tw::add_occupancy_command(app, status);
   tw::add_roofline_command(app, status);
   tw::add_profile_command(app, status);
+  tw::add_playground_command(app, status);
   tw::add_stages_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);

@@ -41,6 +41,9 @@ void add_occupancy_command(CLI::App& app, int& status);
 void add_roofline_command(CLI::App& app, int& status);
 /// tilewright profile -- COMMAND: Nsight Compute's figures with their meaning.
 void add_profile_command(CLI::App& app, int& status);
+/// tilewright playground: the pages for a browser, served to this machine; the runs of its page of
+/// races.
+void add_playground_command(CLI::App& app, int& status);
 /// tilewright stages M N K: how long a kernel loads, multiplies and stores.
 void add_stages_command(CLI::App& app, int& status);
 

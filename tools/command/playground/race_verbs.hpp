@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// race_verbs.hpp  The verbs of `tilewright playground` that the module for emulated runs has too.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tw {
+
+/// Adds `list` and `run` below the verb.
+void add_race_verbs(CLI::App& playground, int& status);
+
+}  // namespace tw
