@@ -55,6 +55,8 @@ TEST(json_schema, is_the_first_field_and_documented) {
           "smem=SW128", "dtype=f16"}},
         {"tilewright.ladder/1", {"ladder", "--device", "emu", "--rung", "10", "--size", "64"}},
         {"tilewright.ladder.bugs/1", {"ladder", "--bug", "list"}},
+        {"tilewright.playground.list/1", {"playground", "list"}},
+        {"tilewright.playground.run/1", {"playground", "run", "take_turns"}},
         {"tilewright.ladder.tiles/1", {"ladder", "--rung", "9", "--tiles", folder / "tiles.svg"}},
         {"tilewright.error/1", {"layout", "no layout", "--print", "json"}},
         {"tilewright.layout/1", {"layout", "(4,8):(8,1)"}},

@@ -304,6 +304,14 @@ SEEN = {
         "--trace": ("stages 128x256x64 --device emu", "--trace t.json"),
         "--json": ("stages 128x256x64 --device emu", "--json"),
     },
+    "playground list": {},
+    "playground run": {
+        "--schedule": ("playground run take_turns", "--schedule lazy"),
+        "--seed": ("playground run take_turns", "--seed 2"),
+        "--size": ("playground run ladder/03_larger_tiles --size 256",
+                   "playground run ladder/03_larger_tiles --size 512"),
+        "--no-timeline": ("playground run take_turns", "--no-timeline"),
+    },
     "help": {}, "completion": {}, "man": {},
 }
 # Why an option of a verb cannot be seen here, and where it is tested.

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bytes_test.py  The playground's modules against the native command: the same words give the same
+bytes and the same exit status. Layouts, plans, and every kernel and planted fault of the page
+"Find the race" under three schedules.
+
+Exit status 77 without node, or without the modules (./dev playground builds them).
+"""
+import base64
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
+COMMAND = os.environ["TW_COMMAND"]
+MODULES = pathlib.Path(os.environ.get("TW_MODULES", ROOT / "build-wasm"))
+
+LAYOUTS = [
+    "(4,8):(8,1)", "(4,8):(1,4)", "8:1", "((2,2),(4,2)):((4,16),(1,8))", "(3,(2,4)):(8,(4,1))",
+    "Sw<2,0,2> o 0 o (4,8):(8,1)", "Sw<3,3,3> o 0 o (8,64):(64,1)", "(64,64):(64,1)", "(0,4):(1,1)",
+    "(2,2):(0,1)", "Layout<Shape<_4,_8>,Stride<_8,_1>>", "mma.sm80.m16n8k16.f32.f16.f16",
+    "copy.sm75.ldmatrix.x4", "tmem.d.1cta.m64n16", "mma.sm90.m64n32k16.f32.bf16.bf16",
+]
+REFUSED = ["(4,8:(8,1)", "", "(4,8):(8,1", "no_such_operation(4:1)", "composition((4,8):(8,1))",
+           "(4,8):(8,1) o", "Sw<9,9,9> o 0 o 8:1", "zipped_divide((4,8):(8,1), (3,2))",
+           "(4,8):(8,1))", "size(", "1e9:1", "(-1,4):(1,1)", "«»", "(4,8):(8,1);x"]
+
+
+def layout_requests():
+    """At least 200 command lines of the verbs layout and banks."""
+    requests = []
+    for expression in LAYOUTS:
+        for print_ in ("text", "table", "json", "svg", "html", "latex"):
+            requests.append(["layout", "--print", print_, "--", expression])
+    for expression in REFUSED:
+        requests.append(["layout", "--", expression])
+        requests.append(["layout", "--json", "--", expression])
+    operations = json.loads(subprocess.run([COMMAND, "layout", "--ops", "--json"], check=True,
+                                           capture_output=True, text=True).stdout)["operations"]
+    for operation in operations:
+        requests.append(["layout", "--", operation["example"]])
+        requests.append(["layout", "--help", operation["name"]])
+    for expression, options in [
+            ("(64,64):(64,1)", ["--banks", "ldmatrix.x4"]),
+            ("Sw<3,3,3> o 0 o (64,64):(64,1)", ["--banks", "ldmatrix.x4"]),
+            ("(32,32):(33,1)", ["--banks", "ld.32", "--bits", "32"]),
+            ("((4,8),2):((32,1),8)", ["--tv", "(16,8)"]),
+            ("zipped_divide((8,24):(24,1), (4,8))", ["--steps"]),
+            ("complement(4:2, 24)", ["--steps"]),
+            ("(128,256):(256,1)", ["--tma", "Sw<3,3,3> o 0 o (64,64):(64,1)"]),
+            ("(100,100):(104,1)", ["--tma", "(64,64):(64,1)", "--at", "(64,64)"]),
+            ("Sw<3,3,3> o 0 o (64,64):(64,1)", ["--descriptor", "wgmma"]),
+            ("Sw<3,3,3> o 0 o (64,64):(64,1)", ["--descriptor", "tcgen05", "--step", "1"])]:
+        for print_ in ("text", "svg", "json", "html"):
+            requests.append(["layout", *options, "--print", print_, "--", expression])
+    return requests
+
+
+def plan_requests():
+    """At least 40 command lines of the verbs plan, explain, occupancy and roofline."""
+    requests = []
+    for device in ("h200", "h100", "a100", "b200"):
+        for m, n, k in ((4096, 4096, 4096), (128, 8192, 1024), (1, 4096, 4096), (777, 333, 555)):
+            for dtype in ("bf16", "e4m3"):
+                for how in ([], ["--json", "--top", "5"]):
+                    requests.append(["plan", str(m), str(n), str(k), "--dtype", dtype, "--device",
+                                     device, "--all-kernels", *how])
+            requests.append(["roofline", str(m), str(n), str(k), "--device", device, "--json"])
+    requests += [["plan", "0", "4", "4", "--all-kernels"], ["plan", "4", "4"],
+                 ["plan", "x", "1", "1"],
+                 ["plan", "4096", "4096", "4096", "--dtype", "nvfp4", "--device", "b200",
+                  "--all-kernels"],
+                 ["explain", "TW0104"], ["explain", "E0024"], ["explain", "TW9999"],
+                 ["explain", "tile=192x192", "mma=m64n96k16", "warpgroups=2", "copy=stmatrix.x4",
+                  "smem=SW128", "dtype=f16"],
+                 ["explain", "arch=sm80", "operand=A", "tile=128x64", "major=k",
+                  "copy=cp.async.128"],
+                 ["explain", "sm90_bf16_bf16_tn_128x256x64_2x1_s4"],
+                 ["occupancy", "--regs", "168", "--threads", "384", "--smem", "200000"],
+                 ["occupancy", "--regs", "64", "--threads", "256", "--json"]]
+    return requests
+
+
+def race_requests():
+    names = [s["name"] for s in json.loads(
+        subprocess.run([COMMAND, "playground", "list"], check=True, capture_output=True,
+                       text=True).stdout)["specimens"]]
+    requests = [["playground", "list"], ["playground", "run", "unknown-kernel"],
+                ["playground", "run", names[0], "--schedule", "never"]]
+    for name in names:
+        for schedule, seed in (("eager", "1"), ("lazy", "2"), ("random warps", "3")):
+            requests.append(["playground", "run", name, "--schedule", schedule, "--seed", seed])
+    return requests
+
+
+def native(words):
+    run = subprocess.run([COMMAND, *words], capture_output=True, cwd=ROOT, timeout=900,
+                         stdin=subprocess.DEVNULL,
+                         env={**os.environ, "TILEWRIGHT_TUNE": "off", "TILEWRIGHT_EXACT_SUMS": "0"})
+    return run.returncode, run.stdout, run.stderr
+
+
+def of_module(module, requests):
+    run = subprocess.run(["node", ROOT / "playground/run_module.cjs", MODULES, module, "--lines"],
+                         input="\n".join(json.dumps(r) for r in requests), capture_output=True,
+                         text=True, timeout=3000)
+    if run.returncode != 0:
+        raise AssertionError(f"{module} ended with {run.returncode}: {run.stderr[-2000:]}")
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    return [(a["status"], base64.b64decode(a["out"]), base64.b64decode(a["err"])) for a in answers]
+
+
+def first_difference(a, b):
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    begin = max(0, at - 150)
+    return f"byte {at}:\n  native {a[begin:at + 150]!r}\n  module {b[begin:at + 150]!r}"
+
+
+class Bytes(unittest.TestCase):
+    def compare(self, module, made, least):
+        if not (MODULES / f"{module}.wasm").exists():
+            self.skipTest(f"the module {module} is not built")
+        requests = made()
+        self.assertGreaterEqual(len(requests), least)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            expected = list(pool.map(native, requests))
+        found = of_module(module, requests)
+        self.assertEqual(len(expected), len(found))
+        different = []
+        for words, (status, out, err), (module_status, module_out, module_err) in zip(
+                requests, expected, found):
+            if status != module_status:
+                different.append(f"{words}: status {status}, module {module_status}")
+            elif out != module_out:
+                different.append(f"{words}: {first_difference(out, module_out)}")
+            elif err != module_err:
+                different.append(f"{words}: stderr {first_difference(err, module_err)}")
+        self.assertEqual(different, [], f"{len(different)} of {len(requests)} differ:\n"
+                         + "\n".join(different[:20]))
+
+    def test_layouts(self):
+        self.compare("layout", layout_requests, 200)
+
+    def test_plans(self):
+        self.compare("plan", plan_requests, 40)
+
+    def test_races(self):
+        self.compare("race", race_requests, 3 * (30 + 11))  # 30 faults, the rungs of Hopper
+
+
+if __name__ == "__main__":
+    if shutil.which("node") is None or not (MODULES / "layout.wasm").exists():
+        print(f"skipped: no node, or no modules in {MODULES} (./dev playground)")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pages_test.py  The playground in headless Chromium, opened from its files: type, hover, share,
+undo, switch pages, run and stop a kernel, wrong input, 320 pixels, dark mode, and no request.
+
+Exit status 77 without Chromium or without the pages (./dev playground builds them).
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import re
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
+SITE = pathlib.Path(os.environ.get("TW_PLAYGROUND", ROOT / "build-playground"))
+sys.path.insert(0, str(ROOT / "tests/browser"))
+from devtools import Browser, find_chromium  # noqa: E402
+
+PAGES = tuple(page for page in ("index.html", "plan.html", "race.html")
+              if (SITE / page).exists())
+# The middle of the cell whose text is the given one.
+CELL = """(() => {
+  const text = [...document.querySelectorAll('#first .frame svg text')].find(
+    t => t.textContent === '%s' && !t.classList.contains('q'));
+  const r = text.getBoundingClientRect();
+  return [r.x + r.width / 2, r.y + r.height / 2];
+})()"""
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(find_chromium(), timeout_s=300)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def setUp(self):
+        self.browser.problems.clear()
+
+    def tearDown(self):
+        # A worker's code is a blob that the page has made: the only "request" there may be.
+        self.assertEqual([p for p in self.browser.problems
+                          if not p.startswith("request of blob:null/")], [])
+
+    def open(self, page, fragment="", **how):
+        # Another address first: a new fragment alone would not load the page again.
+        self.browser.send("Page.navigate", url="about:blank")
+        address = f"{SITE / page}" + (f"#{fragment}" if fragment else "")
+        self.browser.open(address, **how)
+        self.wait("document.body.dataset.drawn")
+
+    def wait(self, expression, limit_s=120):
+        deadline = time.monotonic() + limit_s
+        while time.monotonic() < deadline:
+            if value := self.browser.run(expression):
+                return value
+            time.sleep(0.05)
+        self.fail(f"not in {limit_s} s: {expression}; the page says "
+                  f"{self.browser.run('document.body.innerText')[:600]}")
+
+    def count(self, selector):
+        return self.browser.run(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def type(self, text):
+        """Replaces the expression as a person does: selected, then typed."""
+        self.browser.run("byId('expression').focus(); byId('expression').select()")
+        for letter in text:
+            self.browser.send("Input.insertText", text=letter)
+
+    def drawn(self, title):
+        self.wait(f"document.querySelector('#first h2')?.textContent === {json.dumps(title)}")
+
+    # ---- layouts ----
+
+    def test_typing_draws(self):
+        self.open("index.html")
+        self.type("(2,3):(3,1)")
+        self.drawn("(2,3):(3,1)")
+        self.assertIn("(2,3):(3,1)", self.browser.run(
+            "document.querySelector('#first .frame svg').getAttribute('aria-label')"))
+
+    def test_hover_shows_coordinate_and_offset(self):
+        self.open("index.html", "e=(4,8):(8,1)")
+        x, y = self.browser.run(CELL % 10)
+        self.browser.mouse(x, y)
+        self.wait("byId('info').textContent === '(1,2) → 10'")
+        self.assertEqual(self.browser.run("document.querySelectorAll('#first .cursor').length"), 1)
+
+    def test_keys_move_over_the_picture(self):
+        self.open("index.html", "e=(4,8):(8,1)")
+        self.browser.run("document.querySelector('#first .frame svg').focus()")
+        for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+            self.browser.key(key)
+        self.wait("byId('info').textContent === '(1,1) → 9'")
+
+    def test_a_link_shows_the_shared_picture(self):
+        self.open("index.html")
+        self.type("Sw<3,3,3> o 0 o (8,64):(64,1)")
+        self.drawn("Sw<3,3,3> o 0 o (8,64):(64,1)")
+        fragment = self.browser.run("location.hash").lstrip("#")
+        picture = self.browser.run("document.querySelector('#first .frame svg').outerHTML")
+        self.open("index.html", fragment)
+        self.drawn("Sw<3,3,3> o 0 o (8,64):(64,1)")
+        self.assertEqual(
+            self.browser.run("document.querySelector('#first .frame svg').outerHTML"), picture)
+
+    def test_undo_and_redo(self):
+        self.open("index.html", "e=4:1")
+        self.browser.run("const f = byId('expression'); f.value = '5:1';"
+                         "f.dispatchEvent(new Event('input'))")
+        self.drawn("5:1")
+        self.browser.run("byId('undo').click()")
+        self.drawn("4:1")
+        self.browser.run("byId('redo').click()")
+        self.drawn("5:1")
+
+    def test_wrong_input_is_marked(self):
+        self.open("index.html", "e=(4,8:(8,1)")
+        self.wait("byId('message').textContent.startsWith('TW0101')")
+        before = self.browser.run("byId('backdrop').firstChild.textContent")
+        self.assertEqual(before, "(4,8")
+        marked = self.browser.run("byId('backdrop').querySelector('mark').textContent")
+        self.assertEqual(marked, ":")
+        self.type("(4,8):(8,1)")
+        self.drawn("(4,8):(8,1)")
+        self.assertEqual(self.browser.run("document.querySelectorAll('#backdrop mark').length"), 0)
+
+    def test_operations_are_completed(self):
+        self.open("index.html")
+        self.wait("byId('operation').options.length > 20")
+        self.type("zipped_d")
+        self.wait("!byId('completions').hidden")
+        self.browser.key("ArrowDown")
+        self.browser.key("Enter")
+        self.wait("byId('expression').value === 'zipped_divide('")
+
+    def test_two_layouts_are_compared(self):
+        self.open("index.html", "e=(2,2):(1,2)&other=(2,2):(2,1)")
+        self.wait("byId('differences')?.textContent.startsWith('2 of 4')")
+        self.assertEqual(self.browser.run("document.querySelectorAll('.difference').length"), 4)
+
+    def test_a_slider_changes_the_extent(self):
+        self.open("index.html", "e=(4,8):(8,1)")
+        self.browser.run("const s = byId('slider-0'); s.value = 6;"
+                         "s.dispatchEvent(new Event('input'))")
+        self.drawn("(6,8):(8,1)")
+
+    def test_every_example_is_drawn(self):
+        self.open("index.html")
+        failed = self.browser.run("""(async () => {
+          const failed = [];
+          for (const {title, state} of tilewrightExamples.flatMap(g => g.examples)) {
+            document.body.dataset.drawn = '';
+            location.hash = new URLSearchParams(state).toString();
+            for (let i = 0; i < 3000 && document.body.dataset.drawn === ''; ++i)
+              await new Promise(done => setTimeout(done, 20));
+            if (document.body.dataset.drawn === 'refused' || document.body.dataset.drawn === '' ||
+                !document.querySelector('#first .frame svg, #first .answer'))
+              failed.push(`${title}: ${byId('message').textContent}`);
+          }
+          return JSON.stringify(failed);
+        })()""")
+        self.assertEqual(json.loads(failed), [])
+
+    def test_the_copies(self):
+        self.open("index.html", "e=(4,8):(8,1)")
+        copied = self.browser.run("""(async () => {
+          const all = {};
+          copyText = async text => { all[wanted] = text; return 'copied'; };
+          let wanted;
+          for (const button of document.querySelectorAll('[data-copy]')) {
+            wanted = button.dataset.copy;
+            if (wanted === 'png') continue;
+            byId('copied').textContent = '';
+            button.click();
+            while (byId('copied').textContent === '') await new Promise(d => setTimeout(d, 10));
+          }
+          return JSON.stringify(all);
+        })()""")
+        copied = json.loads(copied)
+        self.assertIn("<svg", copied["svg"])
+        self.assertIn("tikzpicture", copied["latex"])
+        self.assertIn('"(4,8):(8,1)"_L', copied["cpp"])
+        self.assertEqual(copied["command"], "tilewright layout '(4,8):(8,1)'")
+        self.assertIn("index.html#e=", copied["link"])
+
+    # ---- explain and plan ----
+
+    @unittest.skipUnless("plan.html" in PAGES, "the module is not built")
+    def test_a_plan(self):
+        self.open("plan.html")
+        self.wait("byId('plan-chosen').textContent.includes('TFLOP/s on NVIDIA H200')")
+        self.assertGreater(self.browser.run("document.querySelectorAll('#terms .bar').length"), 5)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#roofline svg').length"), 1)
+        self.browser.run("byId('m').value = 'many'; byId('m').dispatchEvent(new Event('input'))")
+        self.wait("/^TW\\d{4}/.test(byId('plan-error').textContent)")
+        self.wait("byId('explained').textContent.includes('TW0104')")
+        self.wait("byId('occupied').textContent.length > 100")
+
+    # ---- races ----
+
+    def run_kernel(self, kernel, fault, more=""):
+        self.open("race.html", f"kernel={kernel}&fault={fault}{more}")
+        self.browser.run("byId('run').click()")
+        return self.wait("document.body.dataset.ran", 600)
+
+    @unittest.skipUnless("race.html" in PAGES, "the module is not built")
+    def test_a_fault_is_found(self):
+        self.assertEqual(self.run_kernel("double_buffer", "no-wgmma-fence"), "E0031")
+        self.assertIn("wgmma_fence", self.browser.run("byId('diagnosis').textContent"))
+        self.assertEqual(self.count(".source .reported"), 1)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#timeline svg').length"), 1)
+        first = self.browser.run("byId('step').textContent")
+        self.browser.run("byId('step-on').click()")
+        self.assertNotEqual(self.browser.run("byId('step').textContent"), first)
+        self.browser.run("byId('correct').click()")
+        self.wait("document.body.dataset.ran === 'correct'")
+        self.assertIn("no wgmma_fence", self.browser.run("byId('verdict').textContent"))
+
+    @unittest.skipUnless("race.html" in PAGES, "the module is not built")
+    def test_a_correct_kernel(self):
+        self.assertEqual(self.run_kernel("take_turns", ""), "correct")
+
+    @unittest.skipUnless("race.html" in PAGES, "the module is not built")
+    def test_stop(self):
+        self.open("race.html", "kernel=ladder/06_persistent&fault=&size=512")
+        self.browser.run("byId('run').click()")
+        self.browser.run("byId('stop').click()")
+        self.wait("document.body.dataset.ran === 'stopped'")
+        self.browser.run("byId('kernel').value = 'take_turns';"
+                         "byId('kernel').dispatchEvent(new Event('input')); byId('run').click()")
+        self.wait("document.body.dataset.ran === 'correct'")
+
+    # ---- all pages ----
+
+    def test_pages_are_switched(self):
+        self.open("index.html")
+        names = {"index.html": "layouts", "plan.html": "plan", "race.html": "race"}
+        for page in [names[p] for p in reversed(PAGES)]:
+            self.browser.run(f"document.querySelector('nav a[data-page={page}]').click()")
+            self.wait(f"document.body?.dataset.page === '{page}' && document.body.dataset.drawn")
+
+    def test_narrow_and_dark(self):
+        for page in PAGES:
+            for dark in (False, True):
+                with self.subTest(page, dark=dark):
+                    self.open(page, width=320, height=640, dark=dark)
+                    self.assertLessEqual(
+                        self.browser.run("document.documentElement.scrollWidth"), 320)
+                    ground = self.browser.run("getComputedStyle(document.body).backgroundColor")
+                    level = sum(map(int, re.findall(r"\d+", ground)[:3]))
+                    self.assertEqual(level < 3 * 128, dark)
+
+    def test_access(self):
+        """No serious finding of axe-core, light and dark."""
+        found = importlib.util.find_spec("axe_core_python")
+        if found is None:
+            self.skipTest("no axe-core (pip install axe-core-python)")
+        axe = pathlib.Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+        for page in PAGES:
+            for dark in (False, True):
+                with self.subTest(page, dark=dark):
+                    self.open(page, dark=dark)
+                    self.browser.run(axe + "; 0")
+                    serious = json.loads(self.browser.run("""axe.run().then(r => JSON.stringify(
+                        r.violations.filter(v => ['serious', 'critical'].includes(v.impact))
+                          .map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))])))"""))
+                    self.assertEqual(serious, [])
+
+    def test_fragments_of_anybody(self):
+        """2,000 strings: no script runs, no element is made of them, no page fails."""
+        random.seed(20261129)
+        nasty = ["<img src=x onerror=hit()>", "</script><script>hit()</script>", "javascript:hit()",
+                 "%3Csvg/onload=hit()%3E", "&e=", "#", "%", "%zz", "%00", "\\u202e", "'\"><b>",
+                 "__proto__=1", "constructor=1", "e=" + "(" * 300, "view=steps", "bits=0",
+                 "e=" + "9" * 300 + ":1", "seed=-1", "kernel=ladder/<i>", "fault=<u>", "m=1e309",
+                 "device=x", "explain=--help", "e=--help", "e=-o x", "access=;", "tile=)", "size=7"]
+        keys = ["e", "view", "tile", "access", "other", "kernel", "fault", "seed", "m", "explain"]
+        fragments = []
+        while len(fragments) < 2000:
+            parts = [random.choice(["", random.choice(keys) + "="]) + random.choice(nasty)
+                     + "".join(chr(random.randrange(32, 0x2FF)) for _ in range(random.randrange(6)))
+                     for _ in range(random.randrange(1, 4))]
+            fragments.append("&".join(parts))
+        share = {page: fragments[i::len(PAGES)] for i, page in enumerate(PAGES)}
+        for page, of_page in share.items():
+            self.open(page)
+            found = self.browser.run("""(async fragments => {
+              let hits = 0;
+              globalThis.hit = () => { ++hits; };
+              const wrong = [];
+              addEventListener('error', e => wrong.push(e.message));
+              addEventListener('unhandledrejection', e => wrong.push(String(e.reason)));
+              for (const fragment of fragments) {
+                history.replaceState(null, '', '#' + fragment);
+                dispatchEvent(new HashChangeEvent('hashchange'));
+                await new Promise(done => setTimeout(done, 2));
+                const made = document.querySelectorAll(
+                  'main img, main script, main iframe, main i, main u, main svg [onload]').length;
+                if (made || hits) wrong.push(fragment);
+              }
+              await new Promise(done => setTimeout(done, 500));
+              return JSON.stringify({hits, wrong: wrong.slice(0, 5)});
+            })(%s)""" % json.dumps(of_page))
+            self.assertEqual(json.loads(found), {"hits": 0, "wrong": []}, page)
+        # The page still works after all of them.
+        self.open("index.html", "e=4:1")
+        self.drawn("4:1")
+
+    def test_the_policy_forbids_the_network(self):
+        for page in PAGES:
+            text = (SITE / page).read_text(encoding="utf-8")
+            self.assertIn("default-src 'none'", text)
+            self.assertIn("connect-src 'none'", text)
+            for found in re.findall(r"""(?:src|href)=["']([^"']*)["']""", text):
+                self.assertFalse(re.match(r"(?:[a-z]+:)?//", found), f"{page}: {found}")
+        for script in SITE.glob("*.js"):
+            self.assertNotRegex(script.read_text(encoding="utf-8").split("tilewrightSources")[0],
+                                r"\beval\(|new Function|fetch\(|XMLHttpRequest|innerHTML|WebSocket")
+        self.open("index.html")
+        refused = self.browser.run("""(async () => {
+          try {
+            await fetch('https://example.com/');
+            return 'reached';
+          } catch (e) {
+            return 'refused';
+          }
+        })()""")
+        self.assertEqual(refused, "refused")
+        self.browser.problems.clear()  # of the attempt
+
+
+if __name__ == "__main__":
+    if find_chromium() is None or not (SITE / "index.html").exists():
+        print(f"skipped: no Chromium, or no pages in {SITE} (./dev playground)")
+        sys.exit(77)
+    unittest.main()
