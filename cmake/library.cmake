@@ -26,7 +26,9 @@ set_property(CACHE TW_DEVICE_KERNELS PROPERTY STRINGS "" smoke)
 file(GLOB tw_instance_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/instances.*)
 list(FILTER tw_instance_lists INCLUDE REGEX "\\.(txt|py)$")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             ${tw_instance_lists} ${PROJECT_SOURCE_DIR}/gen/instances.py)
+             ${tw_instance_lists} ${PROJECT_SOURCE_DIR}/gen/instances.py
+             ${PROJECT_SOURCE_DIR}/gen/family_headers.py)
+# Sources and headers of families, included as family/NAME/....
 set(tw_generated ${PROJECT_BINARY_DIR}/generated)
 set(tw_device_set "")
 if(TW_WITH_CUDA)
@@ -75,7 +77,7 @@ if(TW_WITH_CUDA)
     if(NOT TARGET ${alone})
       add_library(${alone} OBJECT)
       target_include_directories(${alone} PRIVATE ${PROJECT_SOURCE_DIR}/include
-                                                  ${PROJECT_SOURCE_DIR}/src)
+                                                  ${PROJECT_SOURCE_DIR}/src ${tw_generated})
       set_target_properties(${alone} PROPERTIES CUDA_ARCHITECTURES OFF
                                                 POSITION_INDEPENDENT_CODE ON)
       target_compile_options(${alone} PRIVATE "${tw_code}")
@@ -87,17 +89,30 @@ if(TW_WITH_CUDA)
   list(SORT tw_all_code ORDER DESCENDING)
 endif()
 
+# Kernels with a record of their stages: not among those whose registers tests/golden has.
+set(tw_profiled ${tw_kernel_sources})
+list(FILTER tw_profiled INCLUDE REGEX "/profiled_gpu\\.cu$")
+if(tw_profiled)
+  list(REMOVE_ITEM tw_kernel_sources ${tw_profiled})
+  add_library(tilewright_profiled OBJECT ${tw_profiled})
+  target_include_directories(tilewright_profiled PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                         ${PROJECT_SOURCE_DIR}/src ${tw_generated})
+  set_target_properties(tilewright_profiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  list(APPEND tw_objects_alone $<TARGET_OBJECTS:tilewright_profiled>)
+endif()
+
 add_library(tilewright ${tw_library_sources} ${tw_kernel_sources} ${tw_embedded_devices}
                               ${tw_embedded_tuning} ${tw_objects_alone})
 add_library(tilewright::tilewright ALIAS tilewright)
 tw_library(tilewright)
+target_include_directories(tilewright PRIVATE ${tw_generated})
 tw_batch(tilewright 10)
 tw_precompile(tilewright algorithm array cstring fmt/format.h functional map memory optional random
               string unordered_map vector)
 # Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long
 # again.
 set(tw_emulated ${tw_kernel_sources})
-list(FILTER tw_emulated INCLUDE REGEX "/emu_[a-z0-9_]*\\.cpp$")
+list(FILTER tw_emulated INCLUDE REGEX "/(profiled_)?emu[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
 # Launches beside a GEMM's kernel, which copy operands and scales before it or quantise D after it,
 # run where any family's kernels do; tests/golden/fat_binaries_test.py requires it.

@@ -24,7 +24,7 @@ set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_
 # The folders whose programs use the emulator alone, or the library without the command; a build
 # of a few test programs then compiles no more than they need.
 set(tw_emulator_tests arch base law pipeline tensor)
-set(tw_library_tests atom c dispatch kernel)
+set(tw_library_tests atom c dispatch family kernel)
 
 # Folders whose files are compiled in batches: most of the time of a file alone is spent in headers
 # and templates that all use (decision 0039). Names of unnamed namespaces are unique in each.
@@ -33,7 +33,7 @@ set(tw_batched_tests atom bench dispatch kernel layout tools)
 # Includes, libraries and paths of a test program, by its folder; paths are macros and environment.
 function(tw_test_program target folder)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
-                                               ${PROJECT_SOURCE_DIR}/tools)
+                                               ${PROJECT_SOURCE_DIR}/tools ${tw_generated})
   target_compile_definitions(${target} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                TW_COMMAND="$<TARGET_FILE:tilewright_command>")
   # -fpch-preprocess: for ccache. At -O1 g++ 12 warns falsely about comparing strings.

@@ -10,15 +10,19 @@ A family is a folder src/family/FAMILY with two files for this script:
                  kernels whose majors are followed by an exclamation mark: each path of the code
                  once. Operands of different types are AxB:D. A line of column names begins each
                  table.
-  instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
-                 a row's cells, types and majors into the kernel's name, the texts of it that the
-                 table has, and the configuration in C++; it finds EPILOGUES, the registered
+  instances.py   COLUMNS before these; CONFIG, PARAMS and KERNEL (names in C++) with the headers
+                 that have them; PROFILED, the names of kernels that are also compiled with a
+                 record of their stages, from the template PROFILED_KERNEL, and PROFILED_ON_GPU; and
+                 describe(), which turns a row's cells, types and majors into the kernel's name
+                 and the configuration in C++, and, if a launch chooses the columns of its tiles,
+                 the name before and after them; describe() finds EPILOGUES, the registered
                  epilogues (problem/epilogue_kind.hpp), in its module
 
     gen/instances.py --out DIR --set SET [--device SET]
         Writes sources to DIR: families.cpp (the list of families), FAMILY/instances.cpp (the table
         of all its kernels), launchers, and kernels, a few in each source: the kernels of --set for
-        the emulator, and the kernels of --device for the GPU. Prints the sources.
+        the emulator, and the kernels of --device for the GPU; and the headers that each family has
+        (gen/family_headers.py). Prints the sources.
     gen/instances.py --names [--set representative]
         Prints the names of all kernels, or of those of the set.
 """
@@ -32,6 +36,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import elements  # noqa: E402
+import family_headers  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ROOT / "src/family"
@@ -59,7 +64,7 @@ class Instance:
     def __init__(self, family, index, ab, d, majors, described, representative, smoke):
         self.family, self.index = family, index
         self.ab, self.d, self.majors = ab, d, majors
-        self.name, self.texts, self.config = described
+        self.name, self.config, *self.around_columns = described
         self.representative, self.smoke = representative, smoke
 
     def in_set(self, which):
@@ -173,8 +178,9 @@ def file_text(family, name, sentence, includes, body):
 
 def table_text(family, description, instances):
     """All kernels, and where a configuration is among them."""
-    rows = "".join("    {%s, %s, %s},\n" % (i.config, ", ".join(f'"{t}"' for t in i.texts),
-                                            str(i.representative).lower()) for i in instances)
+    rows = "".join(f'    {{{i.config}, "{i.name}", {str(i.representative).lower()}'
+                   + "".join(f', "{text}"' for text in i.around_columns) + "},\n"
+                   for i in instances)
     return file_text(
         family, "instances.cpp", f"All kernels of {family}.", ["instances.hpp"],
         f"static constexpr instance table[] = {{\n{rows}}};\n\n"
@@ -184,14 +190,13 @@ def table_text(family, description, instances):
         "    if (i.config == c) return static_cast<int>(&i - table);\n  return -1;\n}\n")
 
 
-def launchers_text(family, name, backend, instances, built):
+def launchers_text(family, name, backend, instances, built, profiled):
     rows = "".join(f"    &launch_{backend}<{i.config}>,\n" if i in built else
                    f"    nullptr,  // {i.name}\n" for i in instances)
-    return file_text(
-        family, name, f"The kernels of {family} that are built.",
-        ["launchers.hpp"],
-        f"static constexpr {backend}_launcher table[] = {{\n{rows}}};\n\n"
-        f"std::span<{backend}_launcher const> {backend}_launchers() {{ return table; }}\n")
+    body = (f"static constexpr {backend}_launcher table[] = {{\n{rows}}};\n\n"
+            f"std::span<{backend}_launcher const> {backend}_launchers() {{ return table; }}\n")
+    return file_text(family, name, f"The kernels of {family} that are built.", ["launchers.hpp"],
+                     body + profiled)
 
 
 def source_text(description, family, backend, name, chunk):
@@ -203,6 +208,44 @@ def source_text(description, family, backend, name, chunk):
     suffix = "hpp" if backend == "emu" else "cuh"
     return file_text(family, name, f"{len(chunk)} kernels of {family}.",
                      [f"launch_{backend}.{suffix}"], kernels)
+
+
+def profiled_of(description, instances, family):
+    """The kernels that are also compiled with a record of their stages."""
+    by_name = {i.name: i for i in instances}
+    if missing := [name for name in description.PROFILED if name not in by_name]:
+        raise Problem(f"{family}/instances.py: PROFILED has {missing[0]}, which instances.txt "
+                      "does not list")
+    return [by_name[name] for name in description.PROFILED]
+
+
+def builds_profiled(description, backend, which):
+    """Are the kernels with a record of their stages in the set `which` of this backend? They are in
+    the sets for tests and releases, with device code not in the smoke set."""
+    return which in ("representative", "full") and (backend == "emu" or description.PROFILED_ON_GPU)
+
+
+def profiled_table(description, instances, family, sets):
+    rows = ""
+    for i in profiled_of(description, instances, family):
+        launchers = [f"&launch_{b}_profiled<{i.config}>"
+                     if builds_profiled(description, b, sets.get(b)) else "nullptr"
+                     for b in ("emu", "gpu")]
+        on_gpu = str(description.PROFILED_ON_GPU).lower()
+        rows += f"    {{{i.index}, {on_gpu}, {', '.join(launchers)}}},  // {i.name}\n"
+    table = f"static constexpr profiled with_record[] = {{\n{rows}}};\n\n" if rows else ""
+    result = "with_record" if rows else "{}"
+    return f"\n{table}std::span<profiled const> profiled_kernels() {{ return {result}; }}\n"
+
+
+def profiled_text(description, instances, family, backend, name):
+    """The source that compiles the kernels with a record for a backend."""
+    result, last, header = {"emu": ("void", "emu::options const&", "launch_emu.hpp"),
+                            "gpu": ("int", "cudaStream_t", "launch_gpu.cuh")}[backend]
+    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}_profiled<{i.config}>(\n"
+                      f"    int, {description.PARAMS} const&, stage_log const&, {last});\n"
+                      for i in profiled_of(description, instances, family))
+    return file_text(family, name, "Kernels with a record of their stages.", [header], kernels)
 
 
 def chunks_of(instances, most):
@@ -246,12 +289,22 @@ def outputs(sets):
         most = KERNELS_PER_SOURCE
         if "full" in sets.values() or family in IN_SMALL_SOURCES:
             most = KERNELS_PER_SOURCE_OF_ALL
+        for name, text in family_headers.headers(family, description):
+            yield f"{family}/{name}", text
         yield f"{family}/instances.cpp", table_text(family, description, instances)
         for backend, which in sets.items():
             built = [i for i in instances if which and i.in_set(which)]
             suffix = "cpp" if backend == "emu" else "cu"
             name = f"{backend}_launchers.cpp"  # a table alone: no work for nvcc
-            yield f"{family}/{name}", launchers_text(family, name, backend, instances, built)
+            profiled = ""
+            if backend == "emu":
+                profiled = profiled_table(description, instances, family, sets)
+            yield f"{family}/{name}", launchers_text(family, name, backend, instances, built,
+                                                     profiled)
+            if description.PROFILED and builds_profiled(description, backend, which):
+                name = f"profiled_{backend}.{suffix}"
+                yield f"{family}/{name}", profiled_text(description, instances, family, backend,
+                                                        name)
             for key, chunk in chunks_of(built, most[backend]):
                 name = f"{backend}_{key}.{suffix}"
                 yield f"{family}/{name}", source_text(description, family, backend, name, chunk)
@@ -266,7 +319,7 @@ def write(out, sets):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return list(wanted)
+    return [path for path in wanted if path.suffix in (".cpp", ".cu")]
 
 
 def main():

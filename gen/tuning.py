@@ -43,7 +43,7 @@ def launched_names():
             names.add(i.name)
             fields = dict(re.findall(r"\.(\w+) = (\w+)", i.config))
             if int(fields.get("min_tile_n", 0)) > 0:
-                before, after = i.texts
+                before, after = i.around_columns
                 columns = range(int(fields["min_tile_n"]), int(fields["tile_n"]) + 1, 8)
                 names.update(f"{before}{n}{after}" for n in columns)
     return names

@@ -20,7 +20,7 @@ int resident_tcgen05_clusters(int ctas, device const& dev) {
   return std::max(1, dev.sm_count / ctas);
 }
 
-void add_launch_and_total(tcgen05_cost& r, int ctas, extra_work const& extra,
+void add_launch_and_total(predicted_times& r, int ctas, extra_work const& extra,
                           gemm_calibration const& g) {
   r.launch_us = g.launch_us + (ctas > 1 ? g.cluster_launch_us : 0);
   if (extra.copied_bytes > 0)

@@ -6,6 +6,7 @@
 
 #include <bit>
 
+#include "family/footprint.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -25,6 +26,20 @@ tile_order ordered(tile_order grid, plan_schedule const& s) {
     if (grid.kind == order_kind::hilbert) grid.kind = order_kind::serpentine;
   }
   return grid;
+}
+
+void choose_tile_order(gemm_plan& plan, tile_order const& grid, tile_panels tile, int wave,
+                       device const& dev) {
+  gemm_problem const& q = plan.normal;
+  double const k_bytes = static_cast<double>(q.k) * tile.elem_bits / 8;
+  strips const panels{.row_bytes = tile.m * k_bytes,
+                      .col_bytes = tile.n * k_bytes,
+                      .shared_rows = q.a.batch_stride_elems == 0,
+                      .shared_cols = q.b.batch_stride_elems == 0,
+                      .wave = wave};
+  tile_order const best = choose_order(grid, panels, tile.m, dev.model->tile_order);
+  plan.schedule.raster = best.kind;
+  plan.schedule.band = best.band;
 }
 
 }  // namespace tw

@@ -88,7 +88,7 @@ TEST(TmaGemm, BoxesOfDAreDerivedFromTheirLayouts) {
                               : make_layout(make_shape(8192, 4096), make_tree(4096, 1));
     tma_params const p =
         make_tma_params(gmem, d_box_layout(c), tile(box.rows, box.cols), traits_of(c.d).bits);
-    EXPECT_EQ(p.dims, 2) << instance.name();
+    EXPECT_EQ(p.dims, 2) << instance.name;
     EXPECT_EQ(p.box[0], c.d_m ? box.rows : box.cols);
     EXPECT_EQ(p.box[1], c.d_m ? box.cols : box.rows);
     EXPECT_EQ(p.swizzle, smem_swizzle_of(box.swizzle));

@@ -2,12 +2,14 @@
 // family_test.cpp  Laws of kernel families: names, facts, plans, and what a build has of them.
 #include "tilewright/family/family.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <set>
 
+#include "family/bind.hpp"
 #include "family/gemv/instances.hpp"
 #include "family/sm100_gemm/instances.hpp"
 #include "family/sm100_scaled/instances.hpp"
@@ -16,6 +18,8 @@
 #include "family/workspace.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/pipeline/stage_profile.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
@@ -159,12 +163,41 @@ TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
     }
 }
 
+TEST(Family, KernelsWithARecordHaveRolesAndATile) {
+  std::set<std::string_view> recorded;
+  for (gemm_family const* f : families())
+    for (profiled_kernel const& k : f->profiled()) {
+      recorded.insert(f->id());
+      ASSERT_GE(k.kernel, 0);
+      ASSERT_LT(k.kernel, f->kernel_count());
+      EXPECT_NE(f->name(k.kernel).find(fmt::format("_{}x{}x{}_", k.tile.m, k.tile.n, k.tile.k)),
+                std::string::npos)
+          << f->name(k.kernel);
+      EXPECT_FALSE(k.roles.empty()) << f->name(k.kernel);
+    }
+  EXPECT_EQ(recorded, (std::set<std::string_view>{"sm90_gemm", "sm80_gemm", "sm100_gemm"}));
+}
+
+TEST(Family, ALaunchWithARecordNeedsAKernelThatHasOne) {
+  for (gemm_plan const& plan :
+       plan_candidates(tn(1000, 700, 3000), with_workspace(), h200(), kernel_set::all)) {
+    auto const all = plan.family->profiled();
+    if (std::ranges::find(all, plan.instance, &profiled_kernel::kernel) != all.end()) continue;
+    try {
+      plan.family->launch_emulated_profiled(plan, {}, stage_log{}, {});
+      FAIL() << plan.kernel;
+    } catch (rejected const& e) {
+      EXPECT_EQ(e.why().code, "TW0505");
+    }
+  }
+}
+
 TEST(KernelSet, EachMainLoopHasARepresentative) {
   std::set<mainloop_kind> represented;
   for (auto const& i : sm90_gemm_family::instances())
     if (i.representative) represented.insert(i.config.mainloop());
   for (auto const& i : sm90_gemm_family::instances())
-    EXPECT_TRUE(represented.contains(i.config.mainloop())) << i.name();
+    EXPECT_TRUE(represented.contains(i.config.mainloop())) << i.name;
   EXPECT_EQ(represented.size(), static_cast<std::size_t>(mainloop_kind::block_scaled) + 1);
 }
 

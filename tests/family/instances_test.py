@@ -66,6 +66,27 @@ class Lists(unittest.TestCase):
                         for line in text.splitlines() if line.startswith(PREFIXES)]
                 self.assertEqual(sorted(held), wanted)
 
+    def test_kernels_with_a_record_are_compiled_for_tests_and_releases(self):
+        recorded = {i.name for description, all_of_it in instances.read_all().values()
+                    for i in all_of_it if i.name in description.PROFILED}
+        for which in instances.SETS:
+            for backend in ("emu", "gpu"):
+                held = {line[3:] for path, text in instances.outputs({backend: which})
+                        if os.path.basename(path).startswith("profiled_")
+                        for line in text.splitlines() if line.startswith(PREFIXES)}
+                wanted = recorded if which in ("representative", "full") else set()
+                if backend == "gpu":
+                    wanted = {name for name in wanted if name.startswith("sm90_")}
+                with self.subTest(which, backend=backend):
+                    self.assertEqual(held, wanted)
+
+    def test_a_kernel_with_a_record_is_one_of_the_list(self):
+        description, listed = instances.read_family(instances.FAMILIES / "sm90_gemm")
+        description.PROFILED = ["sm90_bf16_bf16_tn_1x1x64_1x1_s6"]
+        with self.assertRaises(instances.Problem) as refused:
+            instances.profiled_of(description, listed, "sm90_gemm")
+        self.assertIn("sm90_bf16_bf16_tn_1x1x64_1x1_s6", str(refused.exception))
+
     def test_sets_contain_each_other_and_the_demo_has_what_it_runs(self):
         named = {which: {i.name for _, family in instances.read_all().values() for i in family
                          if i.in_set(which)} for which in instances.SETS}

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "family/bind.hpp"
-#include "family/sm100_gemm/config_of.hpp"
+#include "family/sm100_gemm/computes.hpp"
 #include "family/sm100_gemm/params.hpp"
 #include "tests/gpu/device_copy.hpp"
 #include "tests/gpu/device_scales.hpp"

@@ -22,6 +22,7 @@ typedef struct CUstream_st* cudaStream_t;
 
 namespace tw {
 
+struct stage_log;  // pipeline/stage_profile.hpp
 namespace emu {
 struct options;  // arch/emu/options.hpp
 }
@@ -57,6 +58,14 @@ struct launch_form;
 struct tile_facts {
   int m = 0, n = 0, k = 0;  // of a CTA's tile and of a step along K, elements
   int ctas = 0;             // that run
+};
+
+/// A kernel that is also compiled with a record of its stages (pipeline/stage_profile.hpp).
+struct profiled_kernel {
+  int kernel = -1;                 // its number
+  tile_facts tile;                 // without `ctas`
+  std::vector<std::string> roles;  // of a CTA: "math warpgroup 0"; each has a record
+  bool on_gpu = false;             // for the GPU too; else for the emulator alone
 };
 
 /// Resources that a CTA of a kernel takes of an SM, without the registers, which ptxas chooses.
@@ -118,6 +127,17 @@ class gemm_family {
                                emu::options const& options) const = 0;
   virtual int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
                          bool early) const = 0;
+
+  /// Kernels with a record of their stages; the first is the default of `tilewright stages`.
+  virtual std::vector<profiled_kernel> profiled() const = 0;
+  /// Launches the plan's kernel with a record: `log` has room for each role of each CTA, in this
+  /// order. Throws `rejected` TW0505 if this build lacks that kernel, and else as the launches
+  /// above. launch_gpu_profiled returns a cudaError_t as int.
+  virtual void launch_emulated_profiled(gemm_plan const& plan, launch_form const& form,
+                                        stage_log const& log,
+                                        emu::options const& options) const = 0;
+  virtual int launch_gpu_profiled(gemm_plan const& plan, launch_form const& form,
+                                  stage_log const& log, cudaStream_t stream) const = 0;
 
   /// For reports: "66 clusters, 16 tiles split along K among 66"; what loads are, where they limit
   /// a plan; and the tiles of a launch.

@@ -23,8 +23,8 @@ double promotion_clocks(gemm_problem const& p, sm100_config const& c) {
   return c.tile_n * (load + fma + (by_column ? column_scale : 0));
 }
 
-tcgen05_cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
-                     extra_work const& extra) {
+predicted_times predict(gemm_problem const& p, sm100_config const& c, device const& dev,
+                        extra_work const& extra) {
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
@@ -47,7 +47,7 @@ tcgen05_cost predict(gemm_problem const& p, sm100_config const& c, device const&
   double const flop =
       2 * sums * static_cast<double>(p.k) * size_bytes(c.a.multiplied) / size_bytes(elem::bf16);
 
-  tcgen05_cost r;
+  predicted_times r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
   constexpr int multiplies_of_block = sm100_cta::stage_multiplies;
   double const multiplies =

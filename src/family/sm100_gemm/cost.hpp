@@ -17,7 +17,7 @@ namespace tw::sm100_gemm_family {
 double promotion_clocks(gemm_problem const& p, sm100_config const& c);
 
 /// Time of problem `p`, as the kernel runs it, on `dev`.
-tcgen05_cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
-                     extra_work const& extra);
+predicted_times predict(gemm_problem const& p, sm100_config const& c, device const& dev,
+                        extra_work const& extra);
 
 }  // namespace tw::sm100_gemm_family

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
-CONFIG, PARAMS = "sm100_config", "sm100_params"
+CONFIG, CONFIG_HEADER = "sm100_config", "tilewright/kernel/sm100/config.hpp"
+PARAMS, PARAMS_HEADER = "sm100_params", "tilewright/kernel/sm100/params.hpp"
+KERNEL, KERNEL_HEADER = "gemm_sm100", "tilewright/kernel/sm100/gemm.hpp"
+# With a record of their stages; the first is the default of `tilewright stages`.
+PROFILED = ["sm100_bf16_bf16_tn_128x128x64_1cta_s6"]
+PROFILED_KERNEL, PROFILED_ON_GPU = "gemm_sm100_kernel", False
 COLUMNS = ["tile", "stages", "scheduler", "epilogue", "scales"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux", "quantize", "gated_quantize"]
@@ -16,7 +21,7 @@ def operand(elem, mn_major):
 
 
 def describe(row, ab, d, majors, bits):
-    """(name, it again for the table, configuration in C++)."""
+    """(name, configuration in C++)."""
     tile_m, tile_n = map(int, row["tile"].split("x"))
     if tile_m not in (CTA_ROWS, 2 * CTA_ROWS):
         raise ValueError(f"tile '{row['tile']}' has neither 128 nor 256 rows")
@@ -38,7 +43,7 @@ def describe(row, ab, d, majors, bits):
     name = (f"sm100_{ab}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta_s{row['stages']}"
             f"{EPILOGUES[row['epilogue']][1]}{SCALES[row['scales']]}{SCHEDULERS[row['scheduler']]}")
     flag = {True: "true", False: "false"}
-    return name, [name], (
+    return name, (
         f"sm100_config{{.a = {operand(a, majors[0] == 'n')}, "
         f".b = {operand(b[0] if b else a, majors[1] == 't')}, .d = elem::{d}, .ctas = {ctas}, "
         f".tile_n = {tile_n}, .stages = {row['stages']}, "

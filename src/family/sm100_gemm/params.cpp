@@ -5,7 +5,7 @@
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
 #include "family/operand_scales.hpp"
-#include "family/sm100_gemm/config_of.hpp"
+#include "family/sm100_gemm/computes.hpp"
 #include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"

@@ -12,8 +12,8 @@
 
 namespace tw::sm100_scaled_family {
 
-tcgen05_cost predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
-                     extra_work const& extra) {
+predicted_times predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
+                        extra_work const& extra) {
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
@@ -39,7 +39,7 @@ tcgen05_cost predict(gemm_problem const& p, block_scaled_config const& c, device
   // bf16 flop of the same bytes of K: all types take the same time for them.
   double const flop = sums * line;
 
-  tcgen05_cost r;
+  predicted_times r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
   constexpr int multiplies_of_block = sm100_cta::stage_multiplies;
   double const one = multiply_clocks(c.ctas, c.tile_n, m);

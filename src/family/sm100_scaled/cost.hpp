@@ -10,7 +10,7 @@
 namespace tw::sm100_scaled_family {
 
 /// Time of problem `p`, as the kernel runs it, on `dev`.
-tcgen05_cost predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
-                     extra_work const& extra);
+predicted_times predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
+                        extra_work const& extra);
 
 }  // namespace tw::sm100_scaled_family

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
-CONFIG, PARAMS = "block_scaled_config", "block_scaled_params"
+CONFIG, CONFIG_HEADER = "block_scaled_config", "tilewright/kernel/sm100/block_scaled_config.hpp"
+PARAMS, PARAMS_HEADER = "block_scaled_params", "tilewright/kernel/sm100/block_scaled_params.hpp"
+KERNEL, KERNEL_HEADER = "block_scaled_sm100", "tilewright/kernel/sm100/block_scaled.hpp"
+PROFILED, PROFILED_KERNEL, PROFILED_ON_GPU = [], None, False
 COLUMNS = ["tile", "stages", "scales", "epilogue"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux", "quantize", "gated_quantize"]
@@ -10,7 +13,7 @@ FLOATS = ["e4m3", "e5m2"]  # operands of mxfp8
 
 
 def describe(row, ab, d, majors, bits):
-    """(name, it again for the table, configuration in C++)."""
+    """(name, configuration in C++)."""
     tile_m, tile_n = map(int, row["tile"].split("x"))
     if tile_m not in (CTA_ROWS, 2 * CTA_ROWS):
         raise ValueError(f"tile '{row['tile']}' has neither 128 nor 256 rows")
@@ -32,7 +35,7 @@ def describe(row, ab, d, majors, bits):
     ctas = tile_m // CTA_ROWS
     name = (f"sm100_{format_name}{of_types}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta"
             f"_s{row['stages']}{EPILOGUES[row['epilogue']][1]}")
-    return name, [name], (
+    return name, (
         f"block_scaled_config{{.a = elem::{a}, .b = elem::{b}, .scale = elem::{scale}, "
         f".block = {block}, .d = elem::{d}, .ctas = {ctas}, .tile_n = {tile_n}, "
         f".stages = {row['stages']}, "

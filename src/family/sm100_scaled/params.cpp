@@ -4,7 +4,7 @@
 
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
-#include "family/sm100_scaled/config_of.hpp"
+#include "family/sm100_scaled/computes.hpp"
 #include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"

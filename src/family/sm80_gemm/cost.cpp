@@ -23,7 +23,8 @@ int ctas_per_sm(sm80_config const& c, device const& dev) {
   return static_cast<int>(std::clamp<std::int64_t>(by_smem, 1, registers / c.threads()));
 }
 
-cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, double copied_bytes) {
+predicted_times predict(gemm_problem const& p, sm80_config const& c, device const& dev,
+                        double copied_bytes) {
   gemm_calibration const& g = dev.model->gemm;
   sm80_calibration const& m = dev.model->sm80;
   auto const us = [&](double clocks) { return clocks / (g.clock_ghz * 1000); };
@@ -52,7 +53,7 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   double const aux_bytes = c.aux() ? size_bytes(c.d) : 0;  // of each element of A B
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
 
-  cost r;
+  predicted_times r;
   r.tensor_us = us(2 * products * static_cast<double>(p.k) / rate / dev.sm_count);
   r.math_us = std::max(r.tensor_us, us(of_sm * tile / (alone * warps)));
   double const warps_read = 2.0 * c.threads() / warp_threads * (c.warp_m() + c.warp_n()) * c.tile_k;

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
-CONFIG, PARAMS = "sm80_config", "sm80_params"
+CONFIG, CONFIG_HEADER = "sm80_config", "tilewright/kernel/sm80/config.hpp"
+PARAMS, PARAMS_HEADER = "sm80_params", "tilewright/kernel/sm80/params.hpp"
+KERNEL, KERNEL_HEADER = "gemm_sm80", "tilewright/kernel/sm80/gemm.hpp"
+# With a record of their stages; the first is the default of `tilewright stages`.
+PROFILED = ["sm80_bf16_bf16_tn_128x128x32_2x2_s4"]
+PROFILED_KERNEL, PROFILED_ON_GPU = "gemm_sm80_kernel", False
 COLUMNS = ["tile", "warps", "stages", "mma_k", "sums", "epilogue"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux"]
 
 
 def describe(row, ab, d, majors, bits):
-    """(name, it again for the table, configuration in C++)."""
+    """(name, configuration in C++)."""
     if bits != 16:
         raise ValueError(f"{ab}:{d}: the kernels read operands of 16 bits alone")
     tile_m, tile_n, tile_k = map(int, row["tile"].split("x"))
@@ -24,7 +29,7 @@ def describe(row, ab, d, majors, bits):
     if EPILOGUES[epilogue][0].startswith("gated") and majors[1] == "t":
         raise ValueError(f"{ab}:{d}: with a gate B is K-major, not '{majors}'")
     flag = {True: "true", False: "false"}
-    return name, [name], (
+    return name, (
         f"sm80_config{{.ab = elem::{ab}, .d = elem::{d}, .a_mn = {flag[majors[0] == 'n']}, "
         f".b_mn = {flag[majors[1] == 't']}, .tile_m = {tile_m}, .tile_n = {tile_n}, "
         f".tile_k = {tile_k}, .warps_m = {warps_m}, .warps_n = {warps_n}, "

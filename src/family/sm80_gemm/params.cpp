@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "family/bind.hpp"
-#include "family/sm80_gemm/config_of.hpp"
+#include "family/sm80_gemm/computes.hpp"
 #include "family/tile_order.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/base/elem_traits.hpp"

@@ -13,9 +13,7 @@ inline bool is_sm90_gemm(gemm_plan const& plan) {
 }
 
 /// The kernel of a plan of this family.
-inline gemm_config const& config_of(gemm_plan const& plan) {
-  return sm90_gemm_family::instances()[static_cast<std::size_t>(plan.instance)].config;
-}
+using sm90_gemm_family::config_of;
 
 /// It with the tiles of this launch.
 inline gemm_config launched(gemm_config c, int tile_cols) {

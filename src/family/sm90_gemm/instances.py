@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
-CONFIG, PARAMS = "gemm_config", "gemm_params"
+CONFIG, CONFIG_HEADER = "gemm_config", "tilewright/kernel/sm90/config.hpp"
+PARAMS, PARAMS_HEADER = "gemm_params", "tilewright/kernel/sm90/params.hpp"
+KERNEL, KERNEL_HEADER = "gemm_sm90", "tilewright/kernel/sm90/gemm.hpp"
+# With a record of their stages; the first is the default of `tilewright stages`.
+PROFILED = ["sm90_bf16_bf16_tn_128x256x64_2x1_s4", "sm90_bf16_bf16_tn_128x128x64_1x1_s6"]
+PROFILED_KERNEL, PROFILED_ON_GPU = "gemm_sm90_kernel", True
 COLUMNS = ["tile", "min_n", "stages", "cluster", "schedule", "form", "epilogue", "sums"]
 SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
 BITS_OF_K_MAJOR_ONLY = 8, 32  # wgmma reads these types from shared memory K-major only
@@ -33,7 +38,7 @@ def operand(elem, mn_major, in_registers=False):
 
 
 def describe(row, ab, d, majors, bits):
-    """(name, its texts before and after the columns of the tile, configuration in C++)."""
+    """(name, configuration in C++, the name before and after the columns of the tile)."""
     tile_m, tile_n = numbers(row, "tile", [2])
     cluster_m, cluster_n, *split_k = numbers(row, "cluster", [2, 3])
     stages, = numbers(row, "stages", [1])
@@ -61,4 +66,4 @@ def describe(row, ab, d, majors, bits):
         fields["ragged"] = f"group_axis::{ragged}"
     text = ", ".join(f".{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in fields.items())
-    return f"{before}{tile_n}{after}", [before, after], f"gemm_config{{{text}}}"
+    return f"{before}{tile_n}{after}", f"gemm_config{{{text}}}", before, after

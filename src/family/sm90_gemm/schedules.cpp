@@ -122,6 +122,20 @@ std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, tile_spl
          static_cast<std::int64_t>(sizeof(std::uint32_t));
 }
 
+std::int64_t partials_bytes(gemm_plan const& plan) {
+  gemm_config const& c = config_of(plan);
+  if (plan.schedule.split_k_tiles == 0) return 0;
+  return std::int64_t{2 * sum_bytes} * plan.schedule.split_k_clusters * c.cluster_m * c.cluster_n *
+         c.tile_m * c.tile_n;
+}
+
+std::int64_t max_partials_bytes(int sm_count) {
+  std::int64_t max_tile = 0;
+  for (auto const& i : sm90_gemm_family::instances())
+    max_tile = std::max(max_tile, std::int64_t{i.config.tile_m} * i.config.tile_n);
+  return 2 * sum_bytes * sm_count * max_tile;
+}
+
 void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
   gemm_config const& c = config_of(plan);
   plan_schedule const& s = plan.schedule;

@@ -27,6 +27,10 @@ tile_split tile_split_of(gemm_plan const& plan);
 /// each group of parts of each warpgroup. They must fit gemm_workspace_zeros.
 std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, tile_split const& s);
 
+/// gemm_family::partials_bytes: two places for a part of each cluster (kernel/sm90/fixup.hpp).
+std::int64_t partials_bytes(gemm_plan const& plan);
+std::int64_t max_partials_bytes(int sm_count);
+
 /// Throws `rejected` for a plan that was edited to a schedule that its kernel cannot run: TW0427
 /// columns of tiles, TW0426 split-K of a kernel without support, TW0436 more counters than
 /// the workspace has. (TW0424, the band: order_of().)

@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace tw::stages {
 
 std::span<recorded_kernel const> recorded_kernels() {
   static std::vector<recorded_kernel> const all = [] {
     std::vector<recorded_kernel> list;
-    for (auto* const of_family : {&recorded_sm90, &recorded_sm80, &recorded_sm100})
-      for (recorded_kernel& k : of_family()) list.push_back(std::move(k));
+    for (gemm_family const* f : families())
+      for (profiled_kernel const& k : f->profiled())
+        list.push_back({k, f, std::string(f->id()), fmt::format("{}x{}", k.tile.m, k.tile.n)});
+    std::ranges::stable_partition(list, &recorded_kernel::on_gpu);
     return list;
   }();
   return all;
@@ -21,15 +24,9 @@ std::span<recorded_kernel const> recorded_kernels() {
 recorded_kernel const* find_recorded(std::string_view family, std::string_view tile) {
   auto const all = recorded_kernels();
   auto const found = std::ranges::find_if(all, [&](recorded_kernel const& k) {
-    return k.family == family && (tile.empty() || k.tile == tile);
+    return k.family == family && (tile.empty() || k.word == tile);
   });
   return found == all.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> math_warpgroups(int count) {
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(fmt::format("math warpgroup {}", i));
-  return names;
 }
 
 }  // namespace tw::stages

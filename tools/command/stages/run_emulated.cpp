@@ -58,14 +58,14 @@ run run_emulated(request const& r) {
   gemm_operands o;
   o.a = a.data(), o.b = b.data(), o.d = d.data();
   recorded_kernel const& kernel = *r.kernel;
-  std::string_view const like = find_family(kernel.family)->facts(kernel.index).device;
+  std::string_view const like = kernel.of->facts(kernel.kernel).device;
   gemm_plan const plan = plan_of(r, o, emulated_device(options, like));
   int const ctas = plan.family->tiles(plan).ctas, roles = static_cast<int>(kernel.roles.size());
   std::vector<std::int32_t> counts(static_cast<std::size_t>(ctas * roles));
   std::vector<stage_event> events(counts.size() * log_capacity);
   options.record = &recorded;
-  kernel.launch_emulated(plan, form_of(plan, o), {events.data(), counts.data(), log_capacity},
-                         options);
+  plan.family->launch_emulated_profiled(plan, form_of(plan, o),
+                                        {events.data(), counts.data(), log_capacity}, options);
   std::vector<emu::clock_time> const times = clock_times(recorded);
   for (std::size_t i = 0; i < counts.size(); ++i)
     for (int j = 0; j < std::min(counts[i], log_capacity); ++j) {

@@ -5,7 +5,6 @@
 
 #include "family/bind.hpp"
 #include "tools/command/stages/plan.hpp"
-#include "tools/command/stages/sm90_on_gpu.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 #include "tools/measure/gpu/check.hpp"
 #include "tools/measure/gpu/data.hpp"
@@ -44,7 +43,7 @@ run run_on_gpu(request const& r) {
   stage_log const log{reinterpret_cast<stage_event*>(events.data()),
                       reinterpret_cast<std::int32_t*>(counts.data()), log_capacity};
   for (int i = 0; i < 2; ++i)  // the second finds the code in the caches
-    check(static_cast<cudaError_t>(launch_on_gpu(*r.kernel, plan, form, log)),
+    check(static_cast<cudaError_t>(plan.family->launch_gpu_profiled(plan, form, log, nullptr)),
           "launch of the kernel with a record");
   check(cudaDeviceSynchronize(), "kernel with a record");
   run result{

@@ -48,7 +48,7 @@ stages::request few_tiles(stages::request r) {
 
 /// "a, b and c" of what each kernel with a record has, in their order, each once.
 template <class Kept>
-std::vector<std::string> words_of_kernels(std::string_view stages::recorded_kernel::*word,
+std::vector<std::string> words_of_kernels(std::string stages::recorded_kernel::*word,
                                           Kept kept) {
   std::vector<std::string> all;
   for (stages::recorded_kernel const& k : stages::recorded_kernels())
@@ -62,7 +62,7 @@ stages::recorded_kernel const& kernel_of(stages_request const& r) {
   if (found == nullptr)
     refuse("TW0656", fmt::format("stages --family {}", r.family), "--tile " + r.tile,
            fmt::format("{}", fmt::join(words_of_kernels(
-                                           &recorded_kernel::tile,
+                                           &recorded_kernel::word,
                                            [&](auto const& k) { return k.family == r.family; }),
                                        " or ")));
   if (r.device == "gpu" && !found->on_gpu)
@@ -119,7 +119,7 @@ void add_stages_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--tile", r->tile,
                    "of a CTA: 128x256 in clusters of 2, four stages (default); 128x128 alone, six")
-      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::tile, any)));
+      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::word, any)));
   verb->add_option("--family", r->family,
                    "sm90_gemm; in the emulator alone sm80_gemm (128x128 with cp.async) and "
                    "sm100_gemm (128x128 with tcgen05)")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config_of.hpp  The configuration of a plan's kernel, and which GEMMs it computes.
+// computes.hpp  Which GEMMs a kernel computes, as run.
 #pragma once
 
 #include "family/normal_form.hpp"
@@ -7,16 +7,6 @@
 #include "tilewright/family/family.hpp"
 
 namespace tw::sm80_gemm_family {
-
-/// Is it a plan of this family?
-inline bool is_sm80_gemm(gemm_plan const& plan) {
-  return plan.family != nullptr && plan.family->id() == "sm80_gemm";
-}
-
-/// The kernel of a plan of this family.
-inline sm80_config const& config_of(gemm_plan const& plan) {
-  return instances()[static_cast<std::size_t>(plan.instance)].config;
-}
 
 /// Does a kernel with this configuration compute `q`, as run? Sums in f16 need the problem's
 /// consent. D is row-major: else the problem is run transposed, which one with a gate cannot be.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config_of.hpp  The configuration of a plan's kernel, and which GEMMs it computes.
+// computes.hpp  Which GEMMs a kernel computes, as run.
 #pragma once
 
 #include "family/normal_form.hpp"
@@ -9,11 +9,6 @@
 #include "tilewright/problem/block_scaled.hpp"
 
 namespace tw::sm100_gemm_family {
-
-/// The kernel of a plan of this family.
-inline sm100_config const& config_of(gemm_plan const& plan) {
-  return instances()[static_cast<std::size_t>(plan.instance)].config;
-}
 
 /// Are the scales of A or B multiplied for each block of 128 elements of K?
 inline bool has_block_scales(gemm_problem const& q) {

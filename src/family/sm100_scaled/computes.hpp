@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config_of.hpp  The configuration of a plan's kernel, and which GEMMs it computes.
+// computes.hpp  Which GEMMs a kernel computes, as run.
 #pragma once
 
 #include "family/normal_form.hpp"
@@ -8,11 +8,6 @@
 #include "tilewright/problem/block_result.hpp"
 
 namespace tw::sm100_scaled_family {
-
-/// The kernel of a plan of this family.
-inline block_scaled_config const& config_of(gemm_plan const& plan) {
-  return instances()[static_cast<std::size_t>(plan.instance)].config;
-}
 
 /// The format of a kernel's operands.
 constexpr block_format format_of(block_scaled_config const& c) {
