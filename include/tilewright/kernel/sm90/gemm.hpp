@@ -281,6 +281,9 @@ struct gemm_sm90_kernel {
         finish(p, s, consumer, seg, part, tile, first_row, acc, staged);
       }
       Profile::store_ends(s.profile, consumer);
+      // ptxas takes a warp for diverged after the branches of a fused epilogue, and would move the
+      // descriptors of each wgmma of the next tile to uniform registers (docs/decisions/0055).
+      if constexpr (C.fused()) warp_sync();
     }
     store::finish();
     Profile::finish(p, s.profile, consumer);
