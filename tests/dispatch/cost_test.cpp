@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "family/sm100_gemm/cost.hpp"
+#include "family/sm90_gemm/computes.hpp"
 #include "problems.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
@@ -99,6 +100,20 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   c.sums = sum_form::scaled_64;
   EXPECT_GT(predict(p, c, s).math_us, 1.1 * scaled.math_us);
 
+  // With swap-AB the kernel's B has the row scales.
+  gemm_config swapped = c;
+  swapped.sums = sum_form::scaled, swapped.d_m = true;
+  gemm_problem blocks = p;
+  blocks.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+  EXPECT_GT(predict(p, swapped, s).math_us, 1.1 * predict(blocks, swapped, s).math_us);
+
+  // Fragments in turn: a kernel for block scales, and one for column scales.
+  gemm_config in_turn = c;
+  in_turn.tile_m = 256, in_turn.sums = sum_form::scaled;
+  double const of_blocks = predict(blocks, in_turn, s).math_us;
+  in_turn.sums = sum_form::scaled_columns;
+  EXPECT_GT(predict(blocks, in_turn, s).math_us, 1.1 * of_blocks);
+
   p.scale_a.reset(), p.scale_b.reset();
   p.d.type = c.d = elem::e4m3;
   c.sums = sum_form::promoted_128, c.epilogue = epilogue_id::quantize;
@@ -112,6 +127,38 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   c.epilogue = epilogue_id::ops;
   p.scale_d.reset();
   EXPECT_GT(given.epilogue_us, predict(p, c, s).epilogue_us);
+}
+
+/// A kernel for block scales of B refuses column scales, and a split gate without whole tiles of
+/// gate columns. A kernel for column scales computes all.
+TEST(Computes, BlockAndColumnScales) {
+  gemm_config blocks = tile_128x128();
+  blocks.a = blocks.b = {elem::e4m3}, blocks.tile_m = 256;
+  blocks.sums = sum_form::scaled;
+  gemm_config columns = blocks;
+  columns.sums = sum_form::scaled_columns;
+  struct row {
+    scaling of_b;
+    gating gate;
+    std::int64_t n;
+    bool by_blocks;
+  };
+  for (row const& r : {row{scaling::block_128x128, gating::none, 200, true},
+                       row{scaling::block_1x128, gating::none, 256, false},
+                       row{scaling::block_128x128, gating::split, 384, true},
+                       row{scaling::block_128x128, gating::split, 400, false},
+                       row{scaling::block_128x128, gating::interleaved, 400, true},
+                       row{scaling::block_1x128, gating::interleaved, 384, false}}) {
+    gemm_problem p = tn(512, r.n, 1024);
+    p.a.type = p.b.type = elem::e4m3;
+    p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+    p.scale_b = make_scale({true, p.n, p.k}, r.of_b);
+    p.epilogue.gate = r.gate;
+    blocks.epilogue = columns.epilogue =
+        r.gate == gating::none ? epilogue_id::plain : epilogue_id::gated;
+    EXPECT_EQ(computes(blocks, p), r.by_blocks) << r.n << " " << static_cast<int>(r.gate);
+    EXPECT_TRUE(computes(columns, p)) << r.n << " " << static_cast<int>(r.gate);
+  }
 }
 
 /// Times of plans by kernel and schedule, for a problem with C of this type; none: without C.

@@ -3,6 +3,7 @@
 //                        seen: warps exchange scales through shared memory, tile after tile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -13,19 +14,48 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config scaled_config{.a = {elem::e4m3},
-                                    .b = {elem::e4m3},
-                                    .tile_m = 128,
-                                    .tile_n = 128,
-                                    .cluster_m = 1,
-                                    .stages = 4,
-                                    .sums = sum_form::scaled};
+constexpr gemm_config kernel_of(int tile_m, epilogue_id epilogue, sum_form sums) {
+  return {.a = {elem::e4m3},
+          .b = {elem::e4m3},
+          .tile_m = tile_m,
+          .tile_n = 128,
+          .cluster_m = 1,
+          .stages = tile_m == 256 ? 3 : 4,
+          .epilogue = epilogue,
+          .sums = sums};
+}
+constexpr gemm_config both_kinds = kernel_of(128, epilogue_id::plain, sum_form::scaled);
+/// Two fragments of a warpgroup share an accumulator.
+constexpr gemm_config in_turn(epilogue_id epilogue, sum_form sums) {
+  return kernel_of(256, epilogue, sums);
+}
+
+/// B with a gate: columns 0 to n/2 - 1 are gate columns, columns n/2 to n - 1 up columns. A box
+/// takes 8 of each in turn (family/sm90_gemm/params.cpp).
+template <gemm_config C>
+tensor_map split_gate_map(void* base, int n, int k) {
+  constexpr int group = C.gate_group;
+  std::int64_t const dims[] = {k, group, 2, n / (2 * group), 1};
+  std::int64_t const strides[] = {k, n / 2 * k, group * k, n * k};
+  std::int32_t const box[] = {C.tile_k(), group, 2, C.tile_n / (2 * group), 1};
+  tensor_map_desc d;
+  d.base = base;
+  d.type = C.b.stored;
+  d.rank = 5;
+  std::copy_n(dims, 5, d.dim);
+  std::copy_n(strides, 4, d.stride_bytes);
+  std::copy_n(box, 5, d.box);
+  d.swizzle = C.b_swizzle();
+  return make_tensor_map(d, target::emu);
+}
 
 /// D (m, n) = A (m, k) B (n, k)^T of small integers, with scales that are powers of two: 1x128 of
-/// A, and of B for `b_block` rows by 128. One CTA computes all tiles.
-void expect_clean_and_right(int k, int b_block, std::uint64_t seed) {
-  constexpr int m = 128, n = 512;
-  int const blocks = k / 128, d_pitch = n + 1;
+/// A, and of B for `b_block` rows by 128. One CTA computes all tiles. By bulk copies: the scales of
+/// a K block's rows are adjacent.
+template <gemm_config C>
+void expect_clean_and_right(int k, int b_block, std::uint64_t seed, bool by_bulk = false) {
+  constexpr int m = C.tile_m, n = 512, d_cols = C.gated() ? n / 2 : n, d_pitch = d_cols + 1;
+  int const blocks = k / 128;
   std::mt19937 random(static_cast<unsigned>(seed));
   auto const fill = [&](int rows) {
     std::vector<std::uint8_t> x(static_cast<std::size_t>(rows * k));
@@ -41,22 +71,32 @@ void expect_clean_and_right(int k, int b_block, std::uint64_t seed) {
   std::vector<std::uint8_t> a = fill(m), b = fill(n);
   std::vector<float> const a_scales = scales(m * blocks), b_scales = scales(n / b_block * blocks);
   std::vector<std::uint16_t> d(static_cast<std::size_t>(m * d_pitch), 0x7FFF);
-  gemm_params p =
-      one_cta_params<scaled_config>(m, n, blocks, a.data(), b.data(), d.data(), d_pitch);
-  p.a_scales = {a_scales.data(), blocks, 1, 0, 0, 0, 0};
+  gemm_params p = one_cta_params<C>(m, n, blocks, a.data(), b.data(), d.data(), d_pitch);
+  int const a_outer = by_bulk ? 1 : blocks, a_step = by_bulk ? m : 1;
+  p.a_scales = {a_scales.data(), a_outer, a_step, 0, 0, 0, 0};
+  p.a_scales_by_bulk = by_bulk ? 1 : 0;
   p.b_scales = {b_scales.data(), blocks, 1, 0, b_block == 1 ? 0 : 7, 0, 0};
-  expect_clean<scaled_config>(p, seed);
+  if constexpr (C.gated()) {
+    p.b = p.b_edge = split_gate_map<C>(b.data(), n, k);
+    p.epilogue.n = d_cols;
+    p.epilogue.fused.gate_step = 1, p.epilogue.fused.up_offset = n / 2;
+  }
+  expect_clean<C>(p, seed);
   auto const at = [&](std::vector<std::uint8_t> const& x, int row, int i) {
     return to_float(e4m3{x[static_cast<std::size_t>(row * k + i)]});
   };
+  auto const sum_of = [&](int i, int j) {
+    float sum = 0;  // exact
+    for (int x = 0; x < k; ++x)
+      sum += at(a, i, x) * at(b, j, x) *
+             a_scales[static_cast<std::size_t>(i * a_outer + x / 128 * a_step)] *
+             b_scales[static_cast<std::size_t>(j / b_block * blocks + x / 128)];
+    return sum;
+  };
   for (int i = 0; i < m; i += 5)
-    for (int j = 0; j < n; ++j) {
-      float sum = 0;  // exact
-      for (int x = 0; x < k; ++x)
-        sum += at(a, i, x) * at(b, j, x) *
-               a_scales[static_cast<std::size_t>(i * blocks + x / 128)] *
-               b_scales[static_cast<std::size_t>(j / b_block * blocks + x / 128)];
-      ASSERT_EQ(d[static_cast<std::size_t>(i * d_pitch + j)], to_bf16(sum).bits) << i << ", " << j;
+    for (int j = 0; j < d_cols; ++j) {
+      float const want = C.gated() ? sum_of(i, j) * sum_of(i, n / 2 + j) : sum_of(i, j);
+      ASSERT_EQ(d[static_cast<std::size_t>(i * d_pitch + j)], to_bf16(want).bits) << i << ", " << j;
     }
 }
 
@@ -68,8 +108,28 @@ class BlockScalesHazards : public testing::TestWithParam<int> {
   std::uint64_t seed() const { return static_cast<std::uint64_t>(GetParam()); }
 };
 
-TEST_P(BlockScalesHazards, TilesWithOneScaleOfB) { expect_clean_and_right(384, 128, seed()); }
-TEST_P(BlockScalesHazards, TilesWithAScaleForEachColumn) { expect_clean_and_right(384, 1, seed()); }
+TEST_P(BlockScalesHazards, TilesWithOneScaleOfB) {
+  expect_clean_and_right<both_kinds>(384, 128, seed());
+}
+TEST_P(BlockScalesHazards, TilesWithAScaleForEachColumn) {
+  expect_clean_and_right<both_kinds>(384, 1, seed());
+}
+TEST_P(BlockScalesHazards, FragmentsInTurnWithOneScaleOfB) {
+  expect_clean_and_right<in_turn(epilogue_id::plain, sum_form::scaled)>(640, 128, seed(), true);
+}
+TEST_P(BlockScalesHazards, FragmentsInTurnWithAScaleForEachColumn) {
+  constexpr gemm_config c = in_turn(epilogue_id::plain, sum_form::scaled_columns);
+  expect_clean_and_right<c>(640, 1, seed());
+  expect_clean_and_right<c>(384, 1, seed(), true);
+  expect_clean_and_right<c>(128, 128, seed());
+}
+TEST_P(BlockScalesHazards, FragmentsInTurnWithAGate) {
+  constexpr gemm_config blocks = in_turn(epilogue_id::gated, sum_form::scaled);
+  expect_clean_and_right<blocks>(640, 128, seed(), true);
+  expect_clean_and_right<blocks>(384, 128, seed());
+  expect_clean_and_right<in_turn(epilogue_id::gated, sum_form::scaled_columns)>(640, 1, seed(),
+                                                                                true);
+}
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BlockScalesHazards, testing::Range(1, 4));
 

@@ -42,6 +42,14 @@ TEST(Resources, AreThoseOfTheCompiledKernel) {
                                      .cluster_m = 1,
                                      .stages = 3,
                                      .sums = sum_form::promoted_128}>();
+  expect_the_kernels_own<gemm_config{.a = {elem::e4m3},
+                                     .b = {elem::e4m3},
+                                     .tile_m = 256,
+                                     .tile_n = 128,
+                                     .cluster_m = 1,
+                                     .stages = 4,
+                                     .epilogue = epilogue_id::gated,
+                                     .sums = sum_form::scaled_columns}>();
   expect_the_kernels_own<gemm_config{
       .tile_n = 256, .cluster_m = 1, .stages = 3, .epilogue = epilogue_id::gated}>();
 }

@@ -77,19 +77,27 @@ struct gemm_calibration {
   double fixup_bytes_per_clock;
 };
 
+/// Clocks of an SM, also for each column of the tile.
+struct clocks_of_columns {
+  double start, each;
+};
+
 /// Costs of scales in the model of the SM90 GEMM kernels. They are not fitted, and no device's file
 /// has them.
 struct scale_calibration {
   /// Time of promoting the sums of 128 elements of K with scales of A and B, as a share of the time
   /// of their wgmmas, in tiles of at most 128 columns, in wider ones, and in kernels with three
-  /// consumers; the same with a scale for each column of B; a factor for kernels with one consumer.
-  /// Measured on an H200 (docs/decisions/0044).
+  /// consumers; the same with a scale for each column of B. Measured on an H200
+  /// (docs/decisions/0044).
   double promotion = 0.38, promotion_wide = 0.49, promotion_3_warpgroups = 0.26;
   double promotion_1x128_narrow = 1.09, promotion_1x128 = 0.72, promotion_1x128_3_warpgroups = 0.64;
-  double promotion_alone = 2;
-  /// In kernels whose fragments share an accumulator, with scales and without. Measured on an H200
-  /// (docs/decisions/0048).
-  double promotion_in_turn = 0.145, promoted_in_turn = 0.105;
+  /// One consumer adds while the tensor cores wait: without scales, with scales, and with a scale
+  /// for each column of B. Measured on an H200 (docs/decisions/0055).
+  clocks_of_columns promoted_alone{68, 0.9}, promotion_alone{170, 0.5},
+      promotion_1x128_alone{200, 1.4};
+  /// In kernels whose fragments share an accumulator, with scales, with a scale for each column of
+  /// B, and without. Measured on an H200 (docs/decisions/0048, 0055).
+  double promotion_in_turn = 0.145, promotion_1x128_in_turn = 0.45, promoted_in_turn = 0.105;
   /// Clocks that an SM needs for one 8-bit result with scales. They are counts of instructions over
   /// the 128 lanes that an SM serves in a clock: 2 to find the amax, 5 for the division;
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;

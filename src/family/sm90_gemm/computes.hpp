@@ -24,13 +24,25 @@ inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
   return fits(q.scale_a, q.m, q.a_matrices()) && fits(q.scale_b, q.n, q.b_matrices());
 }
 
+/// Has a kernel code for block scales of B alone, and none for column scales?
+inline bool takes_scales_of_blocks(gemm_config const& c) {
+  return c.in_turn() && c.sums == sum_form::scaled;
+}
+/// Has a tile of the kernel one block scale of B, with a gate one for the gate columns and one for
+/// the up columns? With a split gate N/2 is a multiple of the tile's columns of D then.
+inline bool has_scales_of_blocks(gemm_config const& c, gemm_problem const& q) {
+  if (!q.scale_b || q.scale_b->block_outer == 0) return true;
+  return q.scale_b->block_outer >= 1 << block_outer_log2 &&
+         (q.epilogue.gate != gating::split || q.n / 2 % c.cols_of_d() == 0);
+}
+
 /// Does a kernel keep its sums as the problem wants them?
 inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   gemm_precision const& wanted = q.precision;
   if (is_block_scaled(q)) return false;
   if (c.scaled() || q.scale_a || q.scale_b)
     return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q) &&
-           (!c.in_turn() || !q.scale_b || q.scale_b->block_outer >= 1 << block_outer_log2) &&
+           (!takes_scales_of_blocks(c) || has_scales_of_blocks(c, q)) &&
            numbers_scales_in_32_bits(q);
   if (is_fp8(c.a.multiplied)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;

@@ -66,6 +66,11 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
+/// Clocks of a wgmma of 64 rows and 32 bytes of K: an SM multiplies two columns of them in a clock.
+inline double wgmma_clocks_of(gemm_calibration const& m, gemm_config const& c) {
+  return std::max(c.tile_n / 2.0, m.min_wgmma_clocks);
+}
+
 /// The share of a main loop's time that promotions take: waiting for the wgmmas, and adding.
 inline double promotion_share_of(calibration const& model, gemm_problem const& p,
                                  gemm_config const& c) {
@@ -78,20 +83,27 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                                    : r.promoted_2_warpgroups * (1 - wide) +
                                                          r.promoted_2_warpgroups_wide * wide;
   scale_calibration const& s = model.scales;
-  // Each column has a scale.
-  bool const columns = c.gated() || (!c.d_m && p.scale_b && p.scale_b->block_outer == 1);
+  // Each column has a scale. B is the B that the kernel loads: with swap-AB the A of the request.
+  bool const columns = c.gated() || (p.scale_b && p.scale_b->block_outer == 1);
   bool const three = c.math_warpgroups() == 3, narrow = !three && c.tile_n <= narrow_columns;
-  double scaled = columns ? (three    ? s.promotion_1x128_3_warpgroups
-                             : narrow ? s.promotion_1x128_narrow
-                                      : s.promotion_1x128)
-                          : (three    ? s.promotion_3_warpgroups
-                             : narrow ? s.promotion
-                                      : s.promotion_wide);
-  if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
-  double const in_turn = c.scaled() ? s.promotion_in_turn : s.promoted_in_turn;
-  double const cost = (c.in_turn()  ? in_turn
-                       : c.scaled() ? scaled
-                                    : 1 / promoted - 1) *
+  double const scaled = columns ? (three    ? s.promotion_1x128_3_warpgroups
+                                   : narrow ? s.promotion_1x128_narrow
+                                            : s.promotion_1x128)
+                                : (three    ? s.promotion_3_warpgroups
+                                   : narrow ? s.promotion
+                                            : s.promotion_wide);
+  double const in_turn = c.sums == sum_form::scaled_columns ? s.promotion_1x128_in_turn
+                         : c.scaled()                       ? s.promotion_in_turn
+                                                            : s.promoted_in_turn;
+  clocks_of_columns const& by_one = !c.scaled() ? s.promoted_alone
+                                    : columns   ? s.promotion_1x128_alone
+                                                : s.promotion_alone;
+  double const alone =
+      (by_one.start + by_one.each * c.tile_n) / (block_multiplies * wgmma_clocks_of(model.gemm, c));
+  double const cost = (c.in_turn()                ? in_turn
+                       : c.math_warpgroups() == 1 ? alone
+                       : c.scaled()               ? scaled
+                                                  : 1 / promoted - 1) *
                       scale_block_k / c.promote_k();
   return cost / (1 + cost);
 }

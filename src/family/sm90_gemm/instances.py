@@ -12,7 +12,8 @@ BITS_OF_K_MAJOR_ONLY = 8, 32  # wgmma reads these types from shared memory K-maj
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
-        "scaled": ("scaled", "_scaled"), "scaled_64": ("scaled_64", "_scaled64")}
+        "scaled": ("scaled", "_scaled"), "scaled_64": ("scaled_64", "_scaled64"),
+        "scaled_columns": ("scaled_columns", "_scaled_columns")}
 FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m"),
          "swap_ab_groups": (True, "n"), "groups_of_n": (False, "n"), "groups_of_k": (False, "k")}
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type

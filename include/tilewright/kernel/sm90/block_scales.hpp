@@ -7,8 +7,11 @@
 // copy, others through registers. They arrive at the stage's barrier `ab_landed` as the boxes of A
 // and B do. Of B there are two cases, and a main loop for each:
 //
-//   blocks   128 columns and more share a scale (128x128 blocks): a tile has one or two
+//   blocks   128 columns and more share a scale (128x128 blocks): a tile has one or two, with a
+//            gate one for the gate columns and one for the up columns
 //   columns  each column has another scale (1x128 blocks)
+//
+// Kernels whose fragments share an accumulator have one of the loops alone: both spill.
 #pragma once
 
 #include <math.h>
@@ -46,8 +49,8 @@ inline constexpr int scale_threads = 3 * warp_threads;
 /// Has a tile one or two scales of B?
 template <gemm_config C>
 TW_DEVICE bool has_block_scales(gemm_params const& p) {
-  return C.in_turn() ||
-         (!C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2));
+  if constexpr (C.in_turn()) return C.sums == sum_form::scaled;
+  return !C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2);
 }
 
 /// Threads that copy the column scales if a bulk copy loads the row scales.
@@ -103,8 +106,9 @@ struct scale_count {
   static constexpr int block = 1 << block_outer_log2;  // columns that share a scale, at least
   static_assert(!by_block || alignment > block || C.tile_n - alignment <= block,
                 "[TW0206] the columns of a tile with block scales lie in two blocks at most");
-  /// Tiles that lie in one block of columns: one scale serves all.
-  static constexpr bool one = by_block && C.tile_n == alignment && C.tile_n <= block;
+  /// Tiles that lie in one block of columns: one scale serves all. With a gate, the gate
+  /// columns lie in one block and the up columns in one (family/sm90_gemm/computes.hpp).
+  static constexpr bool one = by_block && !C.gated() && C.tile_n == alignment && C.tile_n <= block;
   static constexpr int value = one ? 1 : by_block ? 2 : C.tile_n;
   /// Columns of a tile that have the same scale wherever the tile lies.
   static constexpr int step = by_block ? (alignment < block ? alignment : block) : 1;
@@ -190,7 +194,10 @@ class scale_copies {
 
   /// Index of the scale number `i` of the tile's columns, for K block 0.
   TW_DEVICE index first_of_column(int i) const {
-    int const c = !by_block ? i : i == 0 ? 0 : second_scale_from<C>(p_, col_);
+    int const c = !by_block   ? i
+                  : i == 0    ? 0
+                  : C.gated() ? C.gate_group
+                              : second_scale_from<C>(p_, col_);
     return first_scale<index>(p_.b_scales, column(col_, c), matrix_);
   }
   TW_DEVICE index first_of_row(int i) const {
@@ -280,12 +287,13 @@ class block_scales {
   static constexpr int fragments = C.fragments();
   static constexpr bool by_block = B == scales_of_b::blocks;
   static constexpr int step = scale_count<C, B>::step;
-  static constexpr int factors = by_block ? C.tile_n / step : 1;  // of a row, that registers hold
+  /// In registers, for each row; with a gate one for gate columns and one for up columns.
+  static constexpr int factors = !by_block ? 1 : C.gated() ? 2 : C.tile_n / step;
 
   /// Rows of the tile from `first_row` on; `col` is the first column of its D.
   TW_DEVICE block_scales(gemm_params const& p, int first_row, int col)
       : row_(first_row + accumulator_map::row_of(warp_id() % 4, lane_id())),
-        second_from_(factors > 1 ? second_scale_from<C>(p, col) : C.tile_n) {}
+        second_from_(factors > 1 && !C.gated() ? second_scale_from<C>(p, col) : C.tile_n) {}
 
   /// Before the first add() of a K block: reads its scales, except the scales of single columns.
   template <class Smem>
@@ -297,12 +305,14 @@ class block_scales {
       for (int r = 0; r < accumulator_map::rows; ++r) {
         float const of_row = of_block.of[row_ + wgmma_m * f + accumulator_map::row_distance * r];
         TW_UNROLL
-        for (int c = 0; c < factors; ++c)
-          factor_[f][r][c] =
-              by_block ? of_row * of_block.of[C.tile_m + (c * step >= second_from_ ? 1 : 0)]
-                       : of_row;
+        for (int c = 0; c < factors; ++c) {
+          int const i = C.gated() ? c : c * step >= second_from_ ? 1 : 0;
+          factor_[f][r][c] = by_block ? of_row * of_block.of[C.tile_m + i] : of_row;
+        }
       }
     });
+    // A bulk copy will overwrite the scales of the rows. Here the fence lies under the wgmmas.
+    if constexpr (C.bulk_copies_scales()) fence_proxy_async();
     if constexpr (by_block) signal(s, stage);
   }
   /// After the last add() of a K block.
@@ -331,13 +341,17 @@ class block_scales {
       TW_UNROLL
       for (int i = regs * g; i < regs * (g + 1); ++i) {
         auto const& of_row = factor_[F][accumulator_map::row_index(i)];
-        float const factor = by_block ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
+        float const factor = by_block ? of_row[factor_of(col)] : of_row[0] * of_col.of[i % 2];
         to[first + i] = fmaf(factor, from[i], to[first + i]);
       }
     }
   }
 
  private:
+  /// The number of a column's factor. With a gate, groups of gate and up columns alternate.
+  TW_DEVICE static constexpr int factor_of(int col) {
+    return C.gated() ? col / C.gate_group % 2 : col / step;
+  }
   /// The scales of the stage may be overwritten, as far as this warp is concerned.
   template <class Smem>
   TW_DEVICE static void signal(Smem& s, int stage) {

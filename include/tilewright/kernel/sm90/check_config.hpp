@@ -36,9 +36,9 @@ constexpr bool is_checked() {
       "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
       "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
       "every 128 of K");
-  static_assert(!(C.in_turn() && C.scaled() && C.gated()),
-                "[TW0204] fragments in turn take one or two scales of B for a tile; a gate takes "
-                "one for each column");
+  static_assert(C.sums != sum_form::scaled_columns || C.in_turn(),
+                "[TW0204] kernels for column scales alone have fragments that share an "
+                "accumulator; other kernels have code for block scales too");
   static_assert(!C.grouped() || (C.cluster_k == 1 && (C.ragged != group_axis::k || !C.d_m)),
                 "[TW0204] groups of K have a row-major D, and no cluster of groups shares K");
   static_assert(

@@ -21,7 +21,17 @@ namespace tw {
 ///   scaled         8-bit floats: promoted_128, each sum times the scales of A and B of its K block
 ///                  (problem/scale_place.hpp)
 ///   scaled_64      8-bit floats: promoted_64, each sum times the scales of A and B of its K block
-enum class sum_form : std::uint8_t { plain, promoted_128, promoted_64, f16, scaled, scaled_64 };
+///   scaled_columns scaled, in tiles whose fragments share an accumulator: with a scale of B for
+///                  each column, where `scaled` has one or two for a tile
+enum class sum_form : std::uint8_t {
+  plain,
+  promoted_128,
+  promoted_64,
+  f16,
+  scaled,
+  scaled_64,
+  scaled_columns
+};
 
 /// The kinds of main loops, each in its file of kernel/sm90/mainloop.
 enum class mainloop_kind : std::uint8_t {
@@ -61,20 +71,26 @@ struct gemm_config {
 
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const {
-    return sums == sum_form::scaled || sums == sum_form::scaled_64;
+    return sums == sum_form::scaled || sums == sum_form::scaled_64 ||
+           sums == sum_form::scaled_columns;
   }
   /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.
-  TW_HD constexpr bool bulk_copies_scales() const { return scaled() && !gated(); }
+  TW_HD constexpr bool bulk_copies_scales() const { return scaled() && (!gated() || in_turn()); }
   /// Shared memory for the row and column scales, of each stage.
   TW_HD constexpr int scale_bytes() const {
     return scaled() ? stages * (tile_m + tile_n) * size_bytes(elem::f32) : 0;
   }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
-    return sums == sum_form::promoted_128 || sums == sum_form::scaled     ? 128
-           : sums == sum_form::promoted_64 || sums == sum_form::scaled_64 ? 64
-                                                                          : 0;
+    switch (sums) {
+      case sum_form::promoted_128:
+      case sum_form::scaled:
+      case sum_form::scaled_columns: return 128;
+      case sum_form::promoted_64:
+      case sum_form::scaled_64: return 64;
+      default: return 0;
+    }
   }
   /// Columns whose sums are promoted together. Of 256 columns the tensor core's sums do not fit in
   /// the registers beside the float32 ones: it multiplies part after part; with the scales of the

@@ -19,6 +19,8 @@ namespace tw {
 template <gemm_config C>
 struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
   using base = mainloop_stages<C>;
+  static constexpr scales_of_b of_b =
+      C.sums == sum_form::scaled ? scales_of_b::blocks : scales_of_b::columns;
 
   template <class Smem, class Issued>
   TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot,
@@ -26,7 +28,7 @@ struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
                             Issued const& issued) {
     if constexpr (C.scaled())
       add_blocks(s, slot, part, acc, issued,
-                 block_scales<C, scales_of_b::blocks>(p, part.first_row, part.first_col));
+                 block_scales<C, of_b>(p, part.first_row, part.first_col));
     else
       add_blocks(s, slot, part, acc, issued, no_scales{p.m > 0 ? 1.0F : 0.0F});
   }
@@ -41,9 +43,8 @@ struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
     auto const descs = base::descs_of(s, part.first_row);
     std::uint32_t landed = 0;  // 1 if the next K block has; a bool would become a byte
 
-    // Loop.
-    TW_UNROLL_BY_4
-    for (int k = 0; k < part.blocks; ++k) {
+    // Loop. With a scale for each column four K blocks in a turn spill.
+    auto const add_block = [&](int k) {
       int const stage = slot.stage;
       if (landed == 0) s.ab_landed[stage].wait(slot.phase);
       slot.next();
@@ -61,6 +62,13 @@ struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
         scales.template add<f>(acc[f], sums, 0);  // (64, tile_n) += scales * (64, tile_n)
       });
       scales.finish(s, stage);
+    };
+    if constexpr (C.sums == sum_form::scaled_columns) {
+      TW_UNROLL_BY_2
+      for (int k = 0; k < part.blocks; ++k) add_block(k);
+    } else {
+      TW_UNROLL_BY_4
+      for (int k = 0; k < part.blocks; ++k) add_block(k);
     }
 
     // Tail: without a block none was the last.
