@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <new>
+#include <utility>
 
 #include "tilewright/base/check.hpp"
 
@@ -60,11 +62,22 @@ gemm_call::gemm_call(tw_gemm_args const* args) : args_(own_copy("tw_gemm_args", 
   };
   gemm_arguments& g = arguments_;
   tw_gemm_args const& x = args_;
-  g.a = take(x.a, "a"), g.b = take(x.b, "b"), g.c = take(x.c, "c"), g.d = take(x.d, "d");
-  g.aux = take(x.aux, "aux"), g.bias = take(x.bias, "bias");
-  g.scale_a = take(x.scale_a, "scale_a"), g.scale_b = take(x.scale_b, "scale_b");
-  g.scale_d = take(x.scale_d, "scale_d");
-  g.second_a = take(x.second_a, "second_a"), g.second_b = take(x.second_b, "second_b");
+  std::pair<role, DLTensor const*> const given[] = {
+      {role::a, x.a},
+      {role::b, x.b},
+      {role::c, x.c},
+      {role::d, x.d},
+      {role::aux, x.aux},
+      {role::bias, x.bias},
+      {role::scale_a, x.scale_a},
+      {role::scale_b, x.scale_b},
+      {role::scale_d, x.scale_d},
+      {role::second_a, x.second_a},
+      {role::second_b, x.second_b},
+  };
+  static_assert(std::size(given) == std::size(argument_rows));
+  for (auto const& [is, tensor] : given)
+    g.*argument_row_of(is).tensor = take(tensor, row_of(is).word);
   g.scale_a_as = word(x.scale_a_as), g.scale_b_as = word(x.scale_b_as);
   g.scale_d_as = word(x.scale_d_as), g.format = word(x.format);
   g.activation = word(x.activation), g.gate = word(x.gate);

@@ -76,7 +76,7 @@ std::string result_types_of(gemm_problem p, device const& dev) {
 /// Types of D and of A and B for which kernels have this epilogue: "bf16 from bf16, f16 from f16".
 std::string types_with_epilogue(gemm_problem p, device const& dev) {
   p.precision = {};
-  p.scale_a.reset(), p.scale_b.reset();
+  for (role const x : a_and_b) scale(p, x).reset();
   p.a.ord = p.d.ord = order::row_major, p.b.ord = order::col_major;
   if (p.aux) p.aux->ord = order::row_major;
   std::vector<std::string> found;
@@ -158,7 +158,7 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");
   if (scales_in_main_loop(loaded)) {
     gemm_problem other = loaded;
-    other.scale_a.reset(), other.scale_b.reset();
+    for (role const x : a_and_b) scale(other, x).reset();
     if (any_computes(other, &dev))
       return refused("scales of A and B", p, "scales for blocks of K",
                      "scales of tensors, rows or columns", separately);

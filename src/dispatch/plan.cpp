@@ -133,38 +133,35 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   base.stage_d = p.scale_d && !form.scale_d;
   base.normal = form;
   gemm_problem const& q = base.normal;
-  std::int64_t const a_lines = extents_of_a(q).outer, b_lines = extents_of_b(q).outer;
   bool const d_m = q.d.ord == order::col_major;
   choose_copies(base, o, a_as_stored);
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   // D's map of ragged rows begins a whole number of rows before D.
   std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q.epilogue, q.n) : q.m;
   base.direct_d = divide_lines(q) || !tma_addressable(q.d, lines, q.d_matrices(), d_base);
-  char const* const first = swapped ? "B" : "A";
-  char const* const second = swapped ? "A" : "B";
-  char const* const copied = "it is copied to padded lines in the workspace first";
-  if (base.from_a)
-    base.hints.push_back(rearranged_path(first, *base.from_a, q.a, q.m * q.k));
-  else if (base.repitch_a)
-    base.hints.push_back(slower_path(first, q.a, copied));
-  if (base.from_b)
-    base.hints.push_back(rearranged_path(second, *base.from_b, q.b, q.n * q.k));
-  else if (base.repitch_b)
-    base.hints.push_back(slower_path(second, q.b, copied));
-  if (!base.repitch_a && splits_sectors(q.a, a_lines))
-    base.hints.push_back(split_sectors(first, q.a));
-  if (!base.repitch_b && splits_sectors(q.b, b_lines))
-    base.hints.push_back(split_sectors(second, q.b));
-  for (auto const& [matrix, from] :
-       {std::pair{first, base.from_scale_a}, std::pair{second, base.from_scale_b}})
-    if (from)
+  auto const of_caller = [&](role x) { return row_of(swapped ? row_of(x).transposed : x).text; };
+  for (role const x : a_and_b) {
+    matrix_desc const& m = *matrix_of(q, x);
+    if (base.from[x])
+      base.hints.push_back(
+          rearranged_path(of_caller(x), *base.from[x], m, outer_extent(q, x) * q.k));
+    else if (base.repitch[x])
+      base.hints.push_back(
+          slower_path(of_caller(x), m, "it is copied to padded lines in the workspace first"));
+  }
+  for (role const x : a_and_b)
+    if (matrix_desc const& m = *matrix_of(q, x);
+        !base.repitch[x] && splits_sectors(m, extents_of(q, x).outer))
+      base.hints.push_back(split_sectors(of_caller(x), m));
+  for (role const x : a_and_b)
+    if (auto const& from = base.scales_from[x])
       base.hints.push_back(fmt::format(
           "scales of {}: {}; they are copied to the order 32x4x4 in the workspace first. "
           "`tilewright "
           "quantize` writes that order, torch calls it SWIZZLE_32_4_4",
-          matrix,
+          of_caller(x),
           !from->tiled ? "not in the order that tcgen05 reads"
-          : q.epilogue.gate != gating::none && matrix == second
+          : q.epilogue.gate != gating::none && x == role::b
               ? "those of gates and of what they multiply share groups of 128 rows"
               : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));

@@ -33,16 +33,20 @@ std::size_t plan_key_hash::operator()(plan_key const& k) const {
   };
   gemm_problem const& p = k.problem;
   mix(p.m), mix(p.n), mix(p.k), mix(p.batch);
-  for (matrix_desc const* m : {&p.a, &p.b, &p.d}) mix(m->pitch_elems), mix(m->batch_stride_elems);
-  auto const kind = [](matrix_desc const& m) {
-    return static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
-  };
-  mix(kind(p.a) + 64 * kind(p.b) + 4096 * kind(p.d) + (p.c ? 262144 : 0));
+  std::int64_t kinds = p.c ? 1 : 0;
+  for (role const x : {role::a, role::b, role::d}) {
+    matrix_desc const& m = *matrix_of(p, x);
+    mix(m.pitch_elems), mix(m.batch_stride_elems);
+    kinds = kinds * 64 + static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
+  }
+  mix(kinds);
   mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
   mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
   gemm_epilogue const& e = p.epilogue;
-  mix(static_cast<int>(e.act) + 256 * static_cast<int>(e.gate) + 1024 * static_cast<int>(e.bias) +
-      4096 * (e.row_scale ? 1 : 0) + 8192 * (e.col_scale ? 1 : 0));
+  std::int64_t vectors = 0;
+  for (operand_row const& r : operand_rows)
+    if (r.vector != nullptr) vectors = vectors * 4 + static_cast<int>((e.*r.vector).over);
+  mix(static_cast<int>(e.act) + 256 * static_cast<int>(e.gate) + 1024 * vectors);
   mix(k.workspace_bytes), mix(k.sm_count), mix(k.ordinal), mix(k.aligned);
   mix(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(k.model)));
   return static_cast<std::size_t>(h);

@@ -21,11 +21,12 @@ char letter(matrix_desc const& m) { return m.ord == order::row_major ? 'T' : 'N'
 /// ", scales of A 1x128 f32 (torch BlockWise1x128, ...)".
 std::string scales_text(gemm_problem const& p) {
   std::string text;
-  auto const scale_text = [&](scale_desc const& s, scaled_operand const& x) {
-    return is_block_scaled(p) ? block_scale_text(s, x) : tw::scale_text(s, x);
-  };
-  if (p.scale_a) text += ", scales of A " + scale_text(*p.scale_a, {false, p.m, p.k, p.batch});
-  if (p.scale_b) text += ", scales of B " + scale_text(*p.scale_b, {true, p.n, p.k, p.batch});
+  for (role const x : a_and_b)
+    if (auto const& s = scale(p, x)) {
+      scaled_operand const of = scaled_operand_of(p, x);
+      text += fmt::format(", scales of {} {}", row_of(x).text,
+                          is_block_scaled(p) ? block_scale_text(*s, of) : scale_text(*s, of));
+    }
   return text;
 }
 

@@ -29,9 +29,9 @@ std::string copies_of(gemm_plan const& x) {
   auto const add = [&](bool copied, char const* operand) {
     if (copied) text += (text.empty() ? "" : " ") + std::string(operand);
   };
-  add(x.repitch_a, "a"), add(x.repitch_b, "b");
-  add(x.from_a.has_value(), "a in another order"), add(x.from_b.has_value(), "b in another order");
-  add(x.from_scale_a.has_value(), "scales of a"), add(x.from_scale_b.has_value(), "scales of b");
+  add(x.repitch.a, "a"), add(x.repitch.b, "b");
+  add(x.from.a.has_value(), "a in another order"), add(x.from.b.has_value(), "b in another order");
+  add(x.scales_from.a.has_value(), "scales of a"), add(x.scales_from.b.has_value(), "scales of b");
   add(x.stage_d, "d"), add(x.direct_d, "d by plain stores");
   return text;
 }

@@ -28,8 +28,8 @@ scale_tensor scale_tensor_of(tensor_argument const& t, char const* argument);
 /// A word of an argument, or TW0486 with the words that it may be.
 block_format format_of_word(std::string_view word, char const* argument);
 
-/// Scales of A or of B (problem.scale_a, scale_b). Throws `rejected` TW0450, TW0451, TW0486.
-scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
+/// Scales of A or of B. Throws `rejected` TW0450, TW0451, TW0486.
+scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, role of,
                       std::optional<block_format> format);
 
 /// The block-scaled format of A and B: as given, or by types and scales; nothing if they have

@@ -3,6 +3,8 @@
 //                    refusals that name the argument.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dispatch/read_tensor.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_result.hpp"
@@ -40,31 +42,35 @@ scale_choice choice_of_word(std::string_view word, char const* argument) {
   return *choice;
 }
 
-scaled_operand operand_of(gemm_problem const& p, bool is_b) {
-  return {is_b, is_b ? p.n : p.m, p.k, p.batch};
-}
-
-bool fits(gemm_arguments const& g, gemm_problem const& p, bool is_b,
+/// Can the scales of A or B be read so? Those that are not given can.
+bool fits(gemm_arguments const& g, gemm_problem const& p, role x,
           std::optional<block_format> format) {
-  tensor_argument const* const t = is_b ? g.scale_b : g.scale_a;
+  role const scales = scales_of(x);
+  tensor_argument const* const t = tensor_of_role(g, scales);
   if (t == nullptr) return true;
-  std::string_view const as = is_b ? g.scale_b_as : g.scale_a_as;
-  scale_tensor const s = scale_tensor_of(*t, is_b ? "scale_b" : "scale_a");
-  auto const is_desc = [](auto const& found) { return std::holds_alternative<scale_desc>(found); };
+  std::string_view const as = convention_of_role(g, scales);
+  scale_tensor const s = scale_tensor_of(*t, row_of(scales).word);
+  auto const can_be = [](auto const& found) {
+    return std::holds_alternative<scale_desc>(found) || std::get<rejection>(found).code == "TW0451";
+  };
   if (format) {
     auto const order = parse_factor_order(as);
     if (!as.empty() && !order) return false;
-    auto const found = recognise_block_scale(s, operand_of(p, is_b), *format, order);
-    return is_desc(found) || std::get<rejection>(found).code == "TW0451";
+    return can_be(recognise_block_scale(s, scaled_operand_of(p, x), *format, order));
   }
   auto const choice = as.empty() ? scale_choice{} : parse_scale_choice(as);
-  if (!choice) return false;
-  auto const found = recognise_scale(s, operand_of(p, is_b), *choice);
-  return is_desc(found) || std::get<rejection>(found).code == "TW0451";
+  return choice && can_be(recognise_scale(s, scaled_operand_of(p, x), *choice));
 }
 
 bool both_fit(gemm_arguments const& g, gemm_problem const& p, std::optional<block_format> format) {
-  return fits(g, p, false, format) && fits(g, p, true, format);
+  return std::ranges::all_of(a_and_b, [&](role x) { return fits(g, p, x, format); });
+}
+
+/// The scales that a refusal of both names: the first that are given.
+role first_scales(gemm_arguments const& g) {
+  for (role const x : a_and_b)
+    if (tensor_of_role(g, scales_of(x)) != nullptr) return scales_of(x);
+  return role::none;
 }
 
 /// The bytes of both scales are of one of two formats.
@@ -74,7 +80,7 @@ std::optional<block_format> format_of_bytes(gemm_arguments const& g, gemm_proble
   bool const is_one = both_fit(g, p, one), is_other = both_fit(g, p, other);
   if (is_one && is_other)
     refuse_argument(
-        "TW0451", g.scale_a != nullptr ? "scale_a" : "scale_b",
+        "TW0451", row_of(first_scales(g)).word,
         fmt::format("scales of {} or of {}", name_of_one, traits_of(other).name), "one reading",
         fmt::format("name it: format = {}, or scale_a_as and scale_b_as", traits_of(other).name));
   return is_other ? std::optional(other) : one;
@@ -90,28 +96,29 @@ block_format format_of_word(std::string_view word, char const* argument) {
 
 std::optional<block_format> format_of_arguments(gemm_arguments const& g, gemm_problem const& p) {
   if (!g.format.empty()) return format_of_word(g.format, "format");
-  if (g.scale_a == nullptr && g.scale_b == nullptr) return std::nullopt;
-  tensor_argument const& one = g.scale_a != nullptr ? *g.scale_a : *g.scale_b;
-  elem const scale = element_type(one.type, g.scale_a != nullptr ? "scale_a" : "scale_b");
+  role const first = first_scales(g);
+  if (first == role::none) return std::nullopt;
+  elem const scale = element_type(tensor_of_role(g, first)->type, row_of(first).word);
   bool const bytes = scale == elem::u8, powers = is_exponent(scale);
   if (packs_in_pairs(p.a.type) || packs_in_pairs(p.b.type)) {
     if (scale == elem::e4m3) return block_format::nvfp4;
     if (powers) return block_format::mxfp4;
     if (!bytes) return block_format::nvfp4;  // which refuses other types by name
-    if (g.second_a != nullptr || g.second_b != nullptr) return block_format::nvfp4;
+    if (std::ranges::any_of(
+            a_and_b, [&](role x) { return tensor_of_role(g, second_level_of(x)) != nullptr; }))
+      return block_format::nvfp4;
     return format_of_bytes(g, p, block_format::nvfp4, "nvfp4", block_format::mxfp4);
   }
   if (!is_fp8(p.a.type) || !(bytes || powers)) return std::nullopt;
   return format_of_bytes(g, p, std::nullopt, "1x128 or 128x128", block_format::mxfp8);
 }
 
-scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
+scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, role of,
                       std::optional<block_format> format) {
-  char const* const argument = is_b ? "scale_b" : "scale_a";
-  tensor_argument const& t = is_b ? *g.scale_b : *g.scale_a;
-  std::string_view const as = is_b ? g.scale_b_as : g.scale_a_as;
-  scale_tensor const s = scale_tensor_of(t, argument);
-  scaled_operand const x = operand_of(p, is_b);
+  char const* const argument = row_of(scales_of(of)).word;
+  std::string_view const as = convention_of_role(g, scales_of(of));
+  scale_tensor const s = scale_tensor_of(*tensor_of_role(g, scales_of(of)), argument);
+  scaled_operand const x = scaled_operand_of(p, of);
   if (!format)
     return found_or_thrown(recognise_scale(s, x, choice_of_word(as, argument)), argument);
   auto const order = parse_factor_order(as);
@@ -119,7 +126,7 @@ scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
     refuse_argument("TW0486", fmt::format("{}_as", argument), std::string(as),
                     fmt::format("linear or 32x4x4, for {}", traits_of(*format).name));
   scale_desc d = found_or_thrown(recognise_block_scale(s, x, *format, order), argument);
-  d.second_level = (is_b ? g.second_b : g.second_a) != nullptr;
+  d.second_level = tensor_of_role(g, second_level_of(of)) != nullptr;
   return d;
 }
 
@@ -160,7 +167,7 @@ output_scales read_result_scale(gemm_arguments const& g, gemm_problem const& p) 
     if (bytes && count == block_result_bytes(with)) return dense;
     if (!dense.desc.second_level) {
       scale_desc const d = found_or_thrown(
-          recognise_block_scale(t, {false, p.m, cols, p.batch}, *w.format, w.order), argument);
+          recognise_block_scale(t, scaled_operand_of(p, role::d), *w.format, w.order), argument);
       return {d};
     }
     refuse_argument("TW0616", "shape of scale_d",
@@ -178,7 +185,7 @@ output_scales read_result_scale(gemm_arguments const& g, gemm_problem const& p) 
     return {.desc = {}, .given = true};
   }
   scale_desc const d = found_or_thrown(
-      recognise_scale(t, {false, p.m, cols, p.batch}, {w.kind, w.library}), argument);
+      recognise_scale(t, scaled_operand_of(p, role::d), {w.kind, w.library}), argument);
   return {d, false, g.scale_d_power_of_two || is_exponent(d.type)};
 }
 

@@ -14,11 +14,6 @@
 namespace tw {
 namespace {
 
-struct named_argument {
-  char const* name;
-  tensor_argument const* tensor;
-};
-
 std::string text_of_place(tensor_place p) {
   if (p.is_host()) return "host memory";
   if (p.kind == 2 || p.kind == 13) return fmt::format("CUDA device {}", p.index);
@@ -30,22 +25,13 @@ tensor_place place_of(gemm_arguments const& g) {
   tensor_place const at = g.a->place;
   if (!at.is_host() && at.kind != 2 && at.kind != 13)
     refuse_argument("TW0485", "device of a", text_of_place(at), "host memory or a CUDA device");
-  for (named_argument const& x : {named_argument{"b", g.b},
-                                  {"d", g.d},
-                                  {"c", g.c},
-                                  {"aux", g.aux},
-                                  {"bias", g.bias},
-                                  {"scale_a", g.scale_a},
-                                  {"scale_b", g.scale_b},
-                                  {"scale_d", g.scale_d},
-                                  {"second_a", g.second_a},
-                                  {"second_b", g.second_b}}) {
-    if (x.tensor == nullptr) continue;
-    tensor_place const p = x.tensor->place;
+  for (argument_row const& x : argument_rows) {
+    if (g.*x.tensor == nullptr) continue;
+    tensor_place const p = (g.*x.tensor)->place;
     bool const same =
         at.is_host() ? p.is_host() : (p.kind == 2 || p.kind == 13) && p.index == at.index;
     if (!same)
-      refuse_argument("TW0485", fmt::format("device of {}", x.name), text_of_place(p),
+      refuse_argument("TW0485", fmt::format("device of {}", row_of(x.is).word), text_of_place(p),
                       fmt::format("{}, as a", text_of_place(at)),
                       "move it there: nothing is copied between devices");
   }
@@ -87,13 +73,12 @@ void read_bias(tensor_argument const& t, gemm_problem& p) {
   if (t.shape[at] > 1 && stride_of(t, at) != 1)
     refuse_argument("TW0482", "strides of bias", list_text(t.strides, t.rank), "1",
                     "copy it first");
-  p.epilogue.bias = along_rows ? along::rows : along::cols;
-  p.epilogue.bias_type = element_type(t.type, "bias");
+  p.epilogue.bias = {along_rows ? along::rows : along::cols, element_type(t.type, "bias")};
 }
 
-float const* second_level_of(tensor_argument const* t, char const* argument,
-                             std::optional<block_format> format) {
-  if (t == nullptr) return nullptr;
+void check_second_level(tensor_argument const* t, char const* argument,
+                        std::optional<block_format> format) {
+  if (t == nullptr) return;
   if (format != block_format::nvfp4)
     refuse_argument("TW0484", argument, "given", "not given: only nvfp4 has a second level");
   std::int64_t count = 1;
@@ -103,7 +88,6 @@ float const* second_level_of(tensor_argument const* t, char const* argument,
                     "one float32");
   if (element_type(t->type, argument) != elem::f32)
     refuse_argument("TW0483", fmt::format("type of {}", argument), type_name(t->type), "float32");
-  return static_cast<float const*>(t->data);
 }
 
 operand_extents named_extents(char const* name, tensor_matrix const& m) {
@@ -149,8 +133,8 @@ struct operands_reader {
       return;
     }
     format = format_of_arguments(g, p);
-    if (g.scale_a != nullptr) p.scale_a = read_scale(g, p, false, format);
-    if (g.scale_b != nullptr) p.scale_b = read_scale(g, p, true, format);
+    for (role const x : a_and_b)
+      if (tensor_of_role(g, scales_of(x)) != nullptr) scale(p, x) = read_scale(g, p, x, format);
   }
 };
 
@@ -170,7 +154,6 @@ tensor_gemm gemm_of_tensors(gemm_arguments const& g) {
   if (g.d == nullptr) refuse_argument("TW0484", "d", "NULL", "a tensor for the result");
   tensor_gemm out{read.problem, {}, place_of(g)};
   gemm_problem& p = out.problem;
-  gemm_operands& o = out.operands;
   bool const pairs = g.scale_d_as.starts_with("mxfp4") || g.scale_d_as.starts_with("nvfp4");
   tensor_matrix const d = matrix_of_tensor(*g.d, "d", packed_along::cols, pairs);
   std::int64_t const cols = result_cols(p.epilogue, p.n);
@@ -180,22 +163,18 @@ tensor_gemm gemm_of_tensors(gemm_arguments const& g) {
     tensor_matrix const aux = matrix_of_tensor(*g.aux, "aux", packed_along::cols);
     check_result("aux", aux, p, p.n);
     p.aux = aux.desc;
-    o.aux = const_cast<void*>(g.aux->data);
   }
   if (g.scale_d == nullptr && !g.scale_d_as.empty())
     refuse_argument("TW0484", "scale_d", "NULL",
                     fmt::format("a tensor, for scale_d_as = {}", g.scale_d_as));
-  if (g.scale_d != nullptr) {
-    if (p.m != 0 && cols != 0 && p.batch != 0) p.scale_d = read_result_scale(g, p);
-    o.scale_d = const_cast<void*>(g.scale_d->data);
+  if (g.scale_d != nullptr && p.m != 0 && cols != 0 && p.batch != 0)
+    p.scale_d = read_result_scale(g, p);
+  for (role const x : a_and_b) {
+    role const second = second_level_of(x);
+    check_second_level(tensor_of_role(g, second), row_of(second).word, read.format);
   }
-  o.second_level_a = second_level_of(g.second_a, "second_a", read.format);
-  o.second_level_b = second_level_of(g.second_b, "second_b", read.format);
-  o.a = g.a->data, o.b = g.b->data, o.d = const_cast<void*>(g.d->data);
-  if (g.c != nullptr) o.c = g.c->data;
-  if (g.bias != nullptr) o.bias = g.bias->data;
-  if (g.scale_a != nullptr) o.scale_a = g.scale_a->data;
-  if (g.scale_b != nullptr) o.scale_b = g.scale_b->data;
+  for (argument_row const& x : argument_rows)
+    if (g.*x.tensor != nullptr) set_address(out.operands, x.is, (g.*x.tensor)->data);
   return out;
 }
 
@@ -208,9 +187,8 @@ tensor_result result_of_tensors(gemm_arguments const& g) {
   elem const type = w.format      ? traits_of(*w.format).value
                     : scaled_d    ? (is_8_bit_integer(p.a.type) ? elem::s8 : elem::e4m3)
                     : read.format ? elem::bf16
-                    : (p.scale_a || p.scale_b) && is_8_bit_integer(p.a.type)
-                        ? elem::bf16
-                        : usual_result(p.a.type);
+                    : has_scales(p) && is_8_bit_integer(p.a.type) ? elem::bf16
+                                                                  : usual_result(p.a.type);
   r.type = type_in_tensors(type);
   bool const stacks = g.a->rank == 3 || g.b->rank == 3 || (g.c != nullptr && g.c->rank == 3);
   r.rank = stacks ? 3 : 2;

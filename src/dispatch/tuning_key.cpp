@@ -1,21 +1,232 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning_key.cpp  Texts that tell measurements apart.
+// tuning_key.cpp  A problem as a record of words, the key of a measurement.
 #include "dispatch/tuning_key.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "tilewright/base/elem_text.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 namespace {
 
-std::string matrix_key(char const* name_of_matrix, matrix_desc const& m) {
-  return fmt::format(" {}={},{},{},{}", name_of_matrix, name(m.type),
-                     m.ord == order::row_major ? 'T' : 'N', m.pitch_elems, m.batch_stride_elems);
+/// A problem as words: "4096x4096x4096x1", then NAME=FIELD,FIELD,... or a NAME alone.
+struct key_word {
+  std::string name;
+  std::vector<std::string> fields;
+};
+
+std::string text_of(std::vector<key_word> const& words) {
+  std::string text;
+  for (key_word const& w : words) {
+    text += (text.empty() ? "" : " ") + w.name;
+    if (!w.fields.empty()) text += fmt::format("={}", fmt::join(w.fields, ","));
+  }
+  return text;
+}
+
+std::vector<std::string> split(std::string const& text, char at) {
+  std::vector<std::string> parts(1);
+  for (char const c : text)
+    if (c == at)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+std::vector<key_word> words_of(std::string const& text) {
+  std::vector<key_word> words;
+  for (std::string const& word : split(text, ' ')) {
+    std::size_t const equals = word.find('=');
+    words.push_back({word.substr(0, equals), {}});
+    if (equals != std::string::npos) words.back().fields = split(word.substr(equals + 1), ',');
+  }
+  return words;
+}
+
+struct no_fields {};
+
+/// Writes the words of a problem.
+class key_writer {
+ public:
+  std::vector<key_word> words;
+
+  template <class T>
+  void word(std::string const& name, T const& x) {
+    words.push_back({name, {}});
+    list_fields(*this, x);
+  }
+  void flag(char const* name, bool const& x) {
+    if (x) words.push_back({name, {}});
+  }
+  bool has(std::string const&, bool there) const { return there; }
+
+  void field(elem const& x) { add(name(x)); }
+  void field(order const& x) { add(x == order::row_major ? "T" : "N"); }
+  template <class T>
+  void field(T const& x) {
+    add(fmt::format("{}", static_cast<std::int64_t>(x)));
+  }
+  void mark(char const* name, bool const& x) {
+    if (x) add(name);
+  }
+
+ private:
+  void add(std::string_view x) { words.back().fields.emplace_back(x); }
+};
+
+/// Reads them.
+class key_reader {
+ public:
+  explicit key_reader(std::vector<key_word> words) : words_(std::move(words)) {}
+
+  /// Was each word read, and were all of its fields as expected?
+  bool complete() const { return good_ && words_.empty(); }
+
+  template <class T>
+  void word(std::string const& name, T& x) {
+    auto const at = std::ranges::find(words_, name, &key_word::name);
+    good_ = good_ && at != words_.end();
+    if (!good_) return;
+    fields_ = std::move(at->fields);
+    words_.erase(at);
+    list_fields(*this, x);
+    good_ = good_ && fields_.empty();
+  }
+  void flag(char const* name, bool& x) {
+    x = has(name, false);
+    no_fields none;
+    if (x) word(name, none);
+  }
+  bool has(std::string const& name, bool) const {
+    return std::ranges::find(words_, name, &key_word::name) != words_.end();
+  }
+
+  void field(elem& x) {
+    auto const e = parse_elem(next());
+    good_ = good_ && e;
+    if (good_) x = *e;
+  }
+  void field(order& x) {
+    std::string const word = next();
+    good_ = good_ && (word == "T" || word == "N");
+    x = word == "T" ? order::row_major : order::col_major;
+  }
+  template <class T>
+  void field(T& x) {
+    std::string const word = next();
+    std::int64_t value = 0;
+    char const* const last = word.data() + word.size();
+    auto const [end, error] = std::from_chars(word.data(), last, value);
+    good_ = good_ && error == std::errc() && end == last;
+    x = static_cast<T>(value);
+  }
+  void mark(char const* name, bool& x) {
+    x = !fields_.empty() && fields_.front() == name;
+    if (x) fields_.erase(fields_.begin());
+  }
+
+ private:
+  std::string next() {
+    good_ = good_ && !fields_.empty();
+    if (!good_) return "";
+    std::string const x = fields_.front();
+    fields_.erase(fields_.begin());
+    return x;
+  }
+
+  std::vector<key_word> words_;
+  std::vector<std::string> fields_;  // of the word that is read
+  bool good_ = true;
+};
+template <class Key>
+void list_fields(Key&, no_fields&) {}
+template <class Key>
+void list_fields(Key& key, std::array<std::int64_t*, 4>& extents) {
+  for (std::int64_t* const x : extents) key.field(*x);
+}
+template <class Key>
+void list_fields(Key& key, int const& x) {
+  key.field(x);
+}
+template <class Key>
+void list_fields(Key& key, int& x) {
+  key.field(x);
+}
+template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, matrix_desc> {
+  key.field(x.type), key.field(x.ord), key.field(x.pitch_elems), key.field(x.batch_stride_elems);
+}
+template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, scale_desc> {
+  key.field(x.type), key.field(x.block_outer), key.field(x.block_k), key.field(x.stride_outer);
+  key.field(x.stride_k), key.field(x.packed_k), key.field(x.batch_stride);
+  key.mark("t", x.tiled);
+}
+template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, output_scales> {
+  list_fields(key, x.desc);
+  key.field(x.given), key.field(x.power_of_two);
+}
+template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, gemm_epilogue> {
+  auto const scale = [&](auto& v, along direction) {
+    bool there = static_cast<bool>(v);
+    key.field(there);
+    if constexpr (!std::is_const_v<T>) v = there ? direction : along::none;
+  };
+  key.field(x.bias.over), key.field(x.bias.type);
+  scale(x.row_scale, along::rows), scale(x.col_scale, along::cols);
+  key.field(x.act), key.field(x.gate), key.field(x.c_last);
+  for (operand_row const& r : operand_rows) {
+    if (r.vector == nullptr || r.is <= role::col_scale) continue;  // those above
+    auto& v = x.*r.vector;
+    bool there = static_cast<bool>(v);
+    key.mark(r.word, there);
+    if constexpr (!std::is_const_v<T>) v = there ? r.over_lines : along::none;
+  }
+}
+
+template <class Key, class T>
+void optional_word(Key& key, std::string const& name, T& x) {
+  if (!key.has(name, x.has_value())) return;
+  if constexpr (!std::is_const_v<T>) x.emplace();
+  key.word(name, *x);
+}
+
+/// The one list of words, for writing and for reading.
+template <class Key, class Problem>
+void list_words(Key& key, Problem& p) {
+  auto const name_of = [](operand_row const& r) -> std::string {
+    if (r.is == role::aux) return "x";
+    return r.scales == nullptr ? r.word : fmt::format("s{}", row_of(r.of).word);
+  };
+  for (operand_row const& r : operand_rows)
+    if (r.matrix != nullptr) key.word(name_of(r), p.*r.matrix);
+  for (operand_row const& r : operand_rows)
+    if (r.optional_matrix != nullptr) optional_word(key, name_of(r), p.*r.optional_matrix);
+  for (operand_row const& r : operand_rows)
+    if (r.scales != nullptr) optional_word(key, name_of(r), p.*r.scales);
+  key.flag("r", p.reproducible);
+  key.flag("f16", p.precision.f16_sums);
+  if (key.has("p", p.precision.promote_k != gemm_precision{}.promote_k))
+    key.word("p", p.precision.promote_k);
+  optional_word(key, "sd", p.scale_d);
+  if (key.has("e", is_fused(p.epilogue))) key.word("e", p.epilogue);
 }
 
 std::string variable(char const* name) {
@@ -41,33 +252,33 @@ std::optional<tuning_identity> identity_here() {
   return tuning_identity{gpu().name, gpu().driver, tuning_version(), gpu().sms};
 }
 
-std::string problem_key(gemm_problem const& p) {
-  std::string key = fmt::format("{}x{}x{}x{}", p.m, p.n, p.k, p.batch) + matrix_key("a", p.a) +
-                    matrix_key("b", p.b) + matrix_key("d", p.d);
-  if (p.c && p.beta != 0) key += matrix_key("c", *p.c);
-  if (p.aux) key += matrix_key("x", *p.aux);
-  auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s) {
-    if (!s) return;
-    key += fmt::format(" s{}={},{},{},{},{},{},{}", of, name(s->type), s->block_outer, s->block_k,
-                       s->stride_outer, s->stride_k, s->packed_k, s->batch_stride);
-    if (s->tiled) key += ",t";
-  };
-  add_scale("a", p.scale_a);
-  add_scale("b", p.scale_b);
-  if (p.reproducible) key += " r";
-  if (may_sum_in_f16(p)) key += " f16";
-  if (is_fp8(p.a.type) && p.precision.promote_k != gemm_precision{}.promote_k)
-    key += fmt::format(" p={}", p.precision.promote_k);
-  if (p.scale_d) {
-    add_scale("d", p.scale_d->desc);
-    key += fmt::format(",{},{}", int{p.scale_d->given}, int{p.scale_d->power_of_two});
-  }
-  gemm_epilogue const& e = p.epilogue;
-  if (is_fused(e))
-    key += fmt::format(" e={},{},{},{},{},{},{}", static_cast<int>(e.bias), name(e.bias_type),
-                       int{e.row_scale}, int{e.col_scale}, static_cast<int>(e.act),
-                       static_cast<int>(e.gate), int{e.c_last});
-  return key;
+std::string problem_key(gemm_problem const& given) {
+  gemm_problem p = given;  // without what takes no part
+  if (p.beta == 0) p.c.reset();
+  p.precision.f16_sums = may_sum_in_f16(p);
+  if (!is_fp8(p.a.type)) p.precision.promote_k = gemm_precision{}.promote_k;
+  key_writer key;
+  list_words(key, std::as_const(p));
+  return fmt::format("{}x{}x{}x{} {}", p.m, p.n, p.k, p.batch, text_of(key.words));
+}
+
+std::optional<gemm_problem> problem_of_key(std::string const& text) {
+  gemm_problem p;
+  std::vector<key_word> words = words_of(text);
+  std::vector<std::string> const extents = split(words.front().name, 'x');
+  words.erase(words.begin());
+  if (extents.size() != 4) return std::nullopt;
+  key_reader numbers({{"extents", extents}});
+  std::array<std::int64_t*, 4> to = {&p.m, &p.n, &p.k, &p.batch};
+  numbers.word("extents", to);
+  key_reader key(std::move(words));
+  list_words(key, p);
+  if (!numbers.complete() || !key.complete()) return std::nullopt;
+  if (p.c) p.beta = 1;
+  for (role const x : a_and_b)
+    if (auto& s = scale(p, x)) s->second_level = has_second_level(s->type);
+  if (p.scale_d) p.scale_d->desc.second_level = has_second_level(p.scale_d->desc.type);
+  return p;
 }
 
 std::string tuning_file() {

@@ -29,6 +29,9 @@ std::optional<tuning_identity> identity_here();
 /// A fused epilogue is " e=" and its fields as numbers, in their order.
 std::string problem_key(gemm_problem const& p);
 
+/// The problem that problem_key() wrote; nothing where the text is another.
+std::optional<gemm_problem> problem_of_key(std::string const& key);
+
 /// The file of measurements: TILEWRIGHT_TUNE if it is an absolute path, else tune.db in
 /// $XDG_CACHE_HOME/tilewright or ~/.cache/tilewright. Empty: TILEWRIGHT_TUNE=off, or no home.
 /// Throws `rejected` TW0802 for another value of TILEWRIGHT_TUNE.

@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "tilewright/base/check.hpp"
-#include "tilewright/base/elem_text.hpp"
 #include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
@@ -126,97 +124,7 @@ int tables(sqlite3* db, std::string const& path) {
   return s.step() ? s.integer(0) : 0;
 }
 
-/// "bias,bias_type,row_scale,col_scale,act,gate,c_last"; the length read, or 0.
-int parse_epilogue(char const* text, gemm_epilogue& e) {
-  int bias = 0, row = 0, col = 0, act = 0, gate = 0, last = 0, at = 0;
-  char type[8] = {};
-  if (std::sscanf(text, "%d,%7[^,],%d,%d,%d,%d,%d%n", &bias, type, &row, &col, &act, &gate, &last,
-                  &at) != 7 ||
-      !parse_elem(type))
-    return 0;
-  e = {static_cast<along>(bias),     *parse_elem(type),         row != 0, col != 0,
-       static_cast<activation>(act), static_cast<gating>(gate), last != 0};
-  return at;
-}
-
-/// "type,block_outer,block_k,stride_outer,stride_k,packed_k,batch_stride", and ",t" for tiled
-/// scales; the length read, or 0. Scales of ue4m3 have a second level.
-int parse_scale(char const* text, scale_desc& s) {
-  char type[8] = {};
-  long long outer = 0, k = 0, to_outer = 0, to_k = 0, batch = 0;
-  int at = 0;
-  if (std::sscanf(text, "%7[^,],%lld,%lld,%lld,%lld,%d,%lld%n", type, &outer, &k, &to_outer, &to_k,
-                  &s.packed_k, &batch, &at) != 7 ||
-      !parse_elem(type))
-    return 0;
-  s.type = *parse_elem(type), s.block_outer = outer, s.block_k = k;
-  s.stride_outer = to_outer, s.stride_k = to_k, s.batch_stride = batch;
-  s.second_level = has_second_level(s.type);
-  s.tiled = text[at] == ',' && text[at + 1] == 't';
-  return s.tiled ? at + 2 : at;
-}
-
-/// One word of a key after its extents, without the space before it; the length read, or 0.
-int parse_word(char const* text, gemm_problem& p) {
-  std::string_view const word(text);
-  int at = 0;
-  auto const after = [&](std::string_view name, int length) {
-    return length == 0 ? 0 : static_cast<int>(name.size()) + length;
-  };
-  if (word.starts_with("e=")) return after("e=", parse_epilogue(text + 2, p.epilogue));
-  if (word.starts_with("sa=")) return after("sa=", parse_scale(text + 3, p.scale_a.emplace()));
-  if (word.starts_with("sb=")) return after("sb=", parse_scale(text + 3, p.scale_b.emplace()));
-  if (word.starts_with("sd=")) {
-    output_scales& d = p.scale_d.emplace();
-    int const length = parse_scale(text + 3, d.desc);
-    int given = 0, power_of_two = 0;
-    if (length == 0 || std::sscanf(text + 3 + length, ",%d,%d%n", &given, &power_of_two, &at) != 2)
-      return 0;
-    d.given = given != 0, d.power_of_two = power_of_two != 0;
-    return 3 + length + at;
-  }
-  if (std::sscanf(text, "p=%d%n", &p.precision.promote_k, &at) == 1) return at;
-  std::string_view const first = word.substr(0, word.find(' '));
-  if (first == "r") return p.reproducible = true, 1;
-  if (first == "f16") return p.precision.f16_sums = true, 3;
-
-  long long pitch = 0, stride = 0;
-  char which = 0, ord = 0, type[8] = {};
-  if (std::sscanf(text, "%c=%7[^,],%c,%lld,%lld%n", &which, type, &ord, &pitch, &stride, &at) != 5)
-    return 0;
-  auto const e = parse_elem(type);
-  if (!e) return 0;
-  matrix_desc const d{*e, ord == 'T' ? order::row_major : order::col_major, pitch, stride};
-  if (which == 'a') p.a = d;
-  if (which == 'b') p.b = d;
-  if (which == 'd') p.d = d;
-  if (which == 'c') p.c = d, p.beta = 1;
-  if (which == 'x') p.aux = d;
-  return at;
-}
-
-/// The problem that problem_key() wrote; false where the text is another.
-bool parse_key(std::string const& key, gemm_problem& p) {
-  long long m = 0, n = 0, k = 0, batch = 0;
-  int at = 0;
-  if (std::sscanf(key.c_str(), "%lldx%lldx%lldx%lld%n", &m, &n, &k, &batch, &at) != 4) return false;
-  p = {};
-  p.m = m, p.n = n, p.k = k, p.batch = batch;
-  char const* rest = key.c_str() + at;
-  while (*rest == ' ') {
-    int const length = parse_word(rest + 1, p);
-    if (length == 0) return false;
-    rest += 1 + length;
-  }
-  return *rest == '\0';
-}
-
 }  // namespace
-
-std::optional<gemm_problem> problem_of_key(std::string const& key) {
-  gemm_problem p;
-  return parse_key(key, p) ? std::optional(p) : std::nullopt;
-}
 
 void tuning_store::closer::operator()(sqlite3* db) const { sqlite3_close(db); }
 
@@ -314,8 +222,9 @@ std::vector<tuned_problem> tuning_store::finished(tuning_identity const* only) c
     t.identity = {s.text(0), s.text(1), s.text(2), s.integer(3)};
     if (only != nullptr && !(t.identity == *only)) continue;
     t.key = s.text(4);
-    if (!parse_key(t.key, t.problem))
-      refuse(path_, SQLITE_CORRUPT, fmt::format("the problem \"{}\"", t.key));
+    auto const problem = problem_of_key(t.key);
+    if (!problem) refuse(path_, SQLITE_CORRUPT, fmt::format("the problem \"{}\"", t.key));
+    t.problem = *problem;
     t.fastest = {s.text(5), s.integer(6) != 0, s.integer(7), s.integer(8), s.real(9), s.real(10)};
     t.tried = s.integer(11);
     t.date = s.text(12);

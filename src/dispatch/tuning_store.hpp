@@ -39,9 +39,6 @@ struct tuned_problem {
   std::string date;  // UTC
 };
 
-/// The problem that problem_key() wrote; nothing where the text is another.
-std::optional<gemm_problem> problem_of_key(std::string const& key);
-
 /// One transaction per result: a process that is killed at any point leaves what was complete.
 /// A writer waits up to 10 s for others, a reader 1 s. Rollback journal, not WAL: a reader needs no
 /// second file, and the cache folder may be on a network file system.

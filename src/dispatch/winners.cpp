@@ -80,7 +80,7 @@ bool fits_tables(gemm_problem const& p) {
   gemm_precision const usual_sums;
   bool const other_sums = (is_fp8(p.a.type) && p.precision.promote_k != usual_sums.promote_k) ||
                           may_sum_in_f16(p) || p.reproducible;
-  bool const usual = p.a.type == p.b.type && !other_sums && !p.scale_a && !p.scale_b && !p.scale_d;
+  bool const usual = p.a.type == p.b.type && !other_sums && !has_scales(p) && !p.scale_d;
   return usual && !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major &&
          dense(p);
 }

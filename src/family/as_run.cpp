@@ -14,10 +14,10 @@ operand_order operands_as_run(gemm_problem const& p, bool swapped) {
   operand_order from = as_given();
   auto const place = [&](role r) -> role& { return from[static_cast<std::size_t>(r)]; };
   if (p.k == 0) {
-    place(role::a) = place(role::b) = role::none;
+    for (role const x : a_and_b) place(x) = role::none;
   } else if (!scales_in_main_loop(p)) {
-    if (p.scale_a) place(role::row_scale) = role::scale_a;
-    if (p.scale_b) place(role::col_scale) = role::scale_b;
+    for (role const x : a_and_b)
+      if (scale(p, x)) place(epilogue_scale_of(x)) = scales_of(x);
   }
   return swapped ? transposed(from) : from;
 }

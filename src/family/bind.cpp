@@ -39,16 +39,19 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
   launch_form f{
       plan.normal, in_order(from_caller, operands_as_run(plan.problem, plan.swapped)), {}, {}, {}};
   if (plan.problem.k == 0) f.operands.a = f.operands.b = zeros;
-  bool const scales = plan.from_scale_a || plan.from_scale_b;
-  if (!plan.repitch_a && !plan.repitch_b && !plan.stage_d && !scales) return f;
+  if (!copies_operands(plan) && !plan.stage_d) return f;
   workspace_layout const where = workspace_of(plan);
   if (plan.stage_d) f.operands.d = static_cast<std::byte*>(f.operands.workspace) + where.staged_d;
-  auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
-                        void const* const* array, std::int64_t offset) {
+  auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  auto const at = [&](std::int64_t offset) {
+    return static_cast<std::byte*>(f.operands.workspace) + offset;
+  };
+  auto const copy = [&](repitch_of& c, role x, void* to) {
+    matrix_desc& m = *matrix_of(f.problem, x);
+    void const* const* const array = address_array(f.operands, x);
+    extents const e = extents_of(f.problem, x);
     padded const target = padded_copy(m, e, f.problem.batch);
-    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
-    auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
-    c = {base,
+    c = {address(f.operands, x),
          m.has_pointers() ? array : nullptr,
          to,
          m.pitch_elems,
@@ -59,15 +62,13 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
          count(target.pitch_elems / 8)};
     m.pitch_elems = target.pitch_elems;
     m.batch_stride_elems = target.batch_stride_elems;
-    base = to;
   };
-  auto const rearrange = [&](rearrange_of& c, matrix_desc const& from, matrix_desc const& m,
-                             extents e, void const*& base, void const* const* array,
-                             std::int64_t offset) {
-    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
-    auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  auto const rearrange = [&](rearrange_of& c, role x, void* to) {
+    matrix_desc const &from = *plan.from[x], &m = *matrix_of(f.problem, x);
+    void const* const* const array = address_array(f.operands, x);
+    extents const e = extents_of(f.problem, x);
     int const in_byte = 8 / std::min(8, size_bits(m.type));  // e2m1 by bytes, of two elements
-    c = {base,
+    c = {address(f.operands, x),
          from.has_pointers() ? array : nullptr,
          to,
          from.pitch_elems / in_byte,
@@ -78,49 +79,44 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
          count(padded_copy(m, e, f.problem.batch).matrices),
          std::max(1, size_bytes(m.type)),
          from.ord != m.ord};
-    base = to;
   };
-  auto const copy_scales = [&](factors_of& c, scale_desc const& from, scale_desc const& s,
-                               std::int64_t outer, void const*& base, std::int64_t offset) {
-    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+  auto const copy_scales = [&](factors_of& c, role x, void* to) {
+    scale_desc const &from = *plan.scales_from[x], &s = *scale(f.problem, x);
     std::int64_t const matrices = s.batch_stride == 0 ? 1 : f.problem.batch;
-    c = {base,
+    c = {address(f.operands, scales_of(x)),
          to,
          from.tiled,
          from.stride_outer,
          from.stride_k,
          from.batch_stride,
-         static_cast<std::uint32_t>(outer),
-         static_cast<std::uint32_t>(scale_blocks(from.block_k, f.problem.k)),
-         static_cast<std::uint32_t>(matrices),
+         count(scale_rows(f.problem, x)),
+         count(scale_blocks(from.block_k, f.problem.k)),
+         count(matrices),
          0,
          0,
          0};
-    base = to;
+    if (x == role::a || f.problem.epilogue.gate == gating::none) return;
+    gate_columns const gate = gate_columns_of(f.problem);
+    c.half = count(f.problem.n / 2);
+    c.gate_step = static_cast<std::uint32_t>(gate.step);
+    c.up_offset = static_cast<std::uint32_t>(gate.up_offset);
   };
-  gemm_operands& o = f.operands;
-  extents const a = extents_of_a(f.problem), b = extents_of_b(f.problem);
-  if (plan.from_a)
-    rearrange(f.rearranged.operand[0], *plan.from_a, f.problem.a, a, o.a, o.a_array, where.copy_a);
-  else if (plan.repitch_a)
-    copy(f.copies.operand[0], f.problem.a, a, o.a, o.a_array, where.copy_a);
-  if (plan.from_b)
-    rearrange(f.rearranged.operand[1], *plan.from_b, f.problem.b, b, o.b, o.b_array, where.copy_b);
-  else if (plan.repitch_b)
-    copy(f.copies.operand[1], f.problem.b, b, o.b, o.b_array, where.copy_b);
-  if (plan.from_scale_a)
-    copy_scales(f.factors.operand[0], *plan.from_scale_a, *f.problem.scale_a, f.problem.m,
-                o.scale_a, where.scale_a);
-  if (plan.from_scale_b) {
-    factors_of& c = f.factors.operand[1];
-    copy_scales(c, *plan.from_scale_b, *f.problem.scale_b, scale_rows_of_b(f.problem), o.scale_b,
-                where.scale_b);
-    if (f.problem.epilogue.gate != gating::none) {
-      gate_columns const gate = gate_columns_of(f.problem);
-      c.half = static_cast<std::uint32_t>(f.problem.n / 2);
-      c.gate_step = static_cast<std::uint32_t>(gate.step);
-      c.up_offset = static_cast<std::uint32_t>(gate.up_offset);
-    }
+  for (role const x : a_and_b) {
+    auto const i = static_cast<std::size_t>(x);
+    void* const to = at(where.copies[x]);
+    if (plan.from[x])
+      rearrange(f.rearranged.operand[i], x, to);
+    else if (plan.repitch[x])
+      copy(f.copies.operand[i], x, to);
+    else
+      continue;
+    set_address(f.operands, x, to);
+  }
+  for (role const x : a_and_b) {
+    if (!plan.scales_from[x]) continue;
+    void* const to = at(where.scales[x]);
+    copy_scales(f.factors.operand[static_cast<std::size_t>(x)], x, to);
+    set_address(f.operands, scales_of(x), to);
   }
   return f;
 }
@@ -130,8 +126,26 @@ gate_columns gate_columns_of(gemm_problem const& q) {
   return {1, static_cast<int>(q.n / 2)};
 }
 
-std::int64_t scale_rows_of_b(gemm_problem const& q) {
+std::int64_t scale_rows(gemm_problem const& q, role x) {
+  if (x == role::a) return q.m;
   return q.epilogue.gate == gating::none ? q.n : 2 * round_up(q.n / 2, scale_tile_rows);
+}
+
+bool copies_operands(gemm_plan const& plan) {
+  return std::ranges::any_of(a_and_b,
+                             [&](role x) { return plan.repitch[x] || plan.scales_from[x]; });
+}
+
+double copied_bytes(gemm_plan const& plan) {
+  gemm_problem const& q = plan.normal;
+  double bytes = 0;
+  for (role const x : a_and_b) {
+    if (plan.repitch[x])
+      bytes += static_cast<double>(padded_copy(*matrix_of(q, x), extents_of(q, x), q.batch).bytes);
+    if (plan.scales_from[x])
+      bytes += static_cast<double>(scale_extent(*scale(q, x), scale_rows(q, x), q.k));
+  }
+  return bytes;
 }
 
 bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
@@ -141,42 +155,44 @@ bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
 
 void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {
   gemm_problem& q = plan.normal;
-  auto const choose = [&](matrix_desc& m, std::int64_t matrices, order k_major, std::int64_t lines,
-                          void const* base, bool& copied, std::optional<matrix_desc>& from) {
+  auto const choose = [&](role x) {
+    matrix_desc& m = *matrix_of(q, x);
+    order const k_major = x == role::a ? order::row_major : order::col_major;
+    std::int64_t const lines = outer_extent(q, x);
+    bool& copied = plan.repitch[x];
     elem const type = multiplied_type(m.type);
     std::int64_t const outer = m.ord == k_major ? lines : q.k;
-    copied = !tma_addressable(m, outer, matrices, base);
+    copied = !tma_addressable(m, outer, matrix_count(q, x), address(o, x));
     if (size_bytes(type) == 2) return;
     copied = copied || (traits_of(type).k_major_only && m.ord != k_major);
     if (!copied) return;
-    from = m;
+    plan.from[x] = m;
     m.ord = k_major;
-    padded const copy = padded_copy(m, {q.k, lines}, matrices);
+    padded const copy = padded_copy(m, {q.k, lines}, matrix_count(q, x));
     m.pitch_elems = copy.pitch_elems, m.batch_stride_elems = copy.batch_stride_elems;
   };
-  if (!a_as_stored)
-    choose(q.a, q.a_matrices(), order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
-  choose(q.b, q.b_matrices(), order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
+  if (!a_as_stored) choose(role::a);
+  choose(role::b);
   if (!is_block_scaled(q)) return;
   // TMA reads tiles of the order 32x4x4 that follow each other along K.
-  auto const choose_scales = [&](scale_desc& s, scaled_operand const& x, void const* base,
-                                 bool in_place, std::optional<scale_desc>& from) {
+  for (role const x : a_and_b) {
+    scale_desc& s = *scale(q, x);
+    std::int64_t const rows = scale_rows(q, x), outer = outer_extent(q, x);
+    // Tiles of B have the scales of gates, or of what they multiply.
+    bool const in_place = x == role::a || (q.epilogue.gate != gating::interleaved && rows == outer);
+    void const* const base = address(o, scales_of(x));
     bool const at_16 = reinterpret_cast<std::uintptr_t>(base) % tma_chunk_bytes == 0 &&
                        s.stride_outer % tma_chunk_bytes == 0 &&
                        s.batch_stride % tma_chunk_bytes == 0;
     bool const row_of_tiles =
-        s.stride_k == scale_tile_bytes || x.k <= scale_tile_blocks * s.block_k;
-    bool const apart = s.stride_outer > 0 || x.outer <= scale_tile_rows;
-    if (s.tiled && in_place && at_16 && row_of_tiles && apart) return;
-    from = s;
-    s = make_block_scale(x, format_of(q));
-    if (from->batch_stride == 0) s.batch_stride = 0;
-  };
-  choose_scales(*q.scale_a, {false, q.m, q.k, q.batch}, o.scale_a, true, plan.from_scale_a);
-  // Tiles have the scales of gates, or of what they multiply.
-  std::int64_t const b_rows = scale_rows_of_b(q);
-  bool const in_place = q.epilogue.gate != gating::interleaved && b_rows == q.n;
-  choose_scales(*q.scale_b, {true, b_rows, q.k, q.batch}, o.scale_b, in_place, plan.from_scale_b);
+        s.stride_k == scale_tile_bytes || q.k <= scale_tile_blocks * s.block_k;
+    bool const apart = s.stride_outer > 0 || rows <= scale_tile_rows;
+    if (s.tiled && in_place && at_16 && row_of_tiles && apart) continue;
+    scale_desc const from = s;
+    plan.scales_from[x] = from;
+    s = make_block_scale({x == role::b, rows, q.k, q.batch}, format_of(q));
+    if (from.batch_stride == 0) s.batch_stride = 0;
+  }
 }
 
 extents extents_of_a(gemm_problem const& q) {
@@ -184,6 +200,10 @@ extents extents_of_a(gemm_problem const& q) {
 }
 extents extents_of_b(gemm_problem const& q) {
   return major_of_b(q.b) == operand_major::k ? extents{q.k, q.n} : extents{q.n, q.k};
+}
+
+extents extents_of(gemm_problem const& q, role x) {
+  return x == role::a ? extents_of_a(q) : extents_of_b(q);
 }
 
 c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
@@ -201,13 +221,13 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
 fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
   gemm_epilogue const& e = q.epilogue;
   fused_params f{};
-  f.bias = e.bias == along::none ? nullptr : o.bias;
-  f.bias_type = e.bias_type;
+  f.bias = e.bias ? o.bias : nullptr;
+  f.bias_type = e.bias.type;
   f.bias_rows = e.bias == along::rows;
-  f.row_scale = e.row_scale ? o.row_scale : nullptr;
-  f.col_scale = e.col_scale ? o.col_scale : nullptr;
-  f.row_scale_step = e.one_row_scale ? 0 : 1;
-  f.col_scale_step = e.one_col_scale ? 0 : 1;
+  f.row_scale = e.row_scale ? static_cast<float const*>(o.row_scale) : nullptr;
+  f.col_scale = e.col_scale ? static_cast<float const*>(o.col_scale) : nullptr;
+  f.row_scale_step = e.row_scale.one ? 0 : 1;
+  f.col_scale_step = e.col_scale.one ? 0 : 1;
   f.col_scale_first = plan.swapped;
   f.c_last = e.c_last;
   f.act = e.act;

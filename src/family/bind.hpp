@@ -7,6 +7,7 @@
 #include "tilewright/family/plan.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -23,6 +24,7 @@ struct extents {
 };
 extents extents_of_a(gemm_problem const& q);
 extents extents_of_b(gemm_problem const& q);
+extents extents_of(gemm_problem const& q, role x);
 
 /// A copy of operand `m` whose pitch and batch stride TMA can address, in elements, and its size:
 /// one matrix where the whole batch has the same. Lines of whole 128 bytes where that costs at most
@@ -39,9 +41,9 @@ struct gate_columns {
 };
 gate_columns gate_columns_of(gemm_problem const& q);
 
-/// Rows of the scales of B in the order that tcgen05 reads: N; with a gate those of the gates and
-/// those of what they multiply, each from a multiple of 128 on.
-std::int64_t scale_rows_of_b(gemm_problem const& q);
+/// Rows of the scales of A or B in the order that tcgen05 reads: M and N. With a gate, B has rows
+/// for the gates and rows for the columns that they multiply, each from a multiple of 128 on.
+std::int64_t scale_rows(gemm_problem const& q, role x);
 
 /// Is A one of 8 or 32 bits, column-major, that TMA can address? Kernels that read A into registers
 /// load it as it is; others need a copy.
@@ -50,6 +52,11 @@ bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o);
 /// Sets which operands of plan.normal are copied first, and puts the copies that are rearranged in
 /// their place. `o` has the operands of plan.normal. With a_as_stored A is not copied.
 void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored = false);
+
+/// Does a launch copy A, B or their scales to the workspace first?
+bool copies_operands(gemm_plan const& plan);
+/// Bytes of these copies, for predictions: of scales those of one matrix.
+double copied_bytes(gemm_plan const& plan);
 
 /// D in float32 in the workspace, row-major: what a second launch quantises (gemm_plan::stage_d).
 matrix_desc staged_d(gemm_problem const& p);

@@ -20,8 +20,9 @@ inline bool is_contiguous(matrix_desc const& m, std::int64_t rows) {
 inline gemm_problem folded(gemm_problem const& p) {
   constexpr std::int64_t most_rows = std::int64_t{1} << 30;  // TMA coordinates are int32
   auto const fold_rows = [](gemm_problem q) {
-    bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale || q.scale_a ||
-                         q.scale_d || (q.scale_b && q.scale_b->batch_stride != 0);  // m values
+    auto const& of_b = scale(q, role::b);
+    bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale ||
+                         scale(q, role::a) || q.scale_d || (of_b && of_b->batch_stride != 0);
     bool const on = is_contiguous(q.a, q.m) && is_contiguous(q.d, q.m) &&
                     (!q.c || is_contiguous(*q.c, q.m)) && (!q.aux || is_contiguous(*q.aux, q.m));
     if (q.b.batch_stride_elems != 0 || !on || per_row || q.m * q.batch > most_rows) return q;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -16,11 +16,15 @@ inline matrix_desc transposed(matrix_desc m) {
 }
 
 /// Rows are columns. What has a gate along columns cannot be transposed.
-inline gemm_epilogue transposed(gemm_epilogue e) {
-  std::swap(e.row_scale, e.col_scale);
-  std::swap(e.one_row_scale, e.one_col_scale);
-  if (e.bias != along::none) e.bias = e.bias == along::rows ? along::cols : along::rows;
-  return e;
+inline gemm_epilogue transposed(gemm_epilogue const& e) {
+  gemm_epilogue t = e;
+  for (operand_row const& r : operand_rows) {
+    if (r.vector == nullptr) continue;
+    vector_desc& to = t.*row_of(r.transposed).vector;
+    to = e.*r.vector;
+    if (to) to.over = to == along::rows ? along::cols : along::rows;
+  }
+  return t;
 }
 
 /// Scales of the transposed D: what was k of their layout is its outer index.
@@ -44,19 +48,20 @@ inline bool divide_lines(gemm_problem const& p) {
 }
 
 /// Swap-AB: D^T = alpha * B^T * A^T + beta * C^T.
-inline gemm_problem transposed(gemm_problem p) {
-  std::swap(p.m, p.n);
-  std::swap(p.a, p.b);
-  std::swap(p.scale_a, p.scale_b);
-  p.a = transposed(p.a);
-  p.b = transposed(p.b);
-  p.d = transposed(p.d);
-  if (p.c) p.c = transposed(*p.c);
-  if (p.aux) p.aux = transposed(*p.aux);
-  if (p.scale_d) p.scale_d = transposed(*p.scale_d);
-  p.epilogue = transposed(p.epilogue);
-  if (p.groups) p.groups = transposed(*p.groups);
-  return p;
+inline gemm_problem transposed(gemm_problem const& p) {
+  gemm_problem t = p;
+  std::swap(t.m, t.n);
+  for (operand_row const& r : operand_rows) {
+    operand_row const& to = row_of(r.transposed);
+    if (r.matrix != nullptr) t.*to.matrix = transposed(p.*r.matrix);
+    if (r.optional_matrix != nullptr && p.*r.optional_matrix)
+      t.*to.optional_matrix = transposed(*(p.*r.optional_matrix));
+    if (r.scales != nullptr) t.*to.scales = p.*r.scales;
+  }
+  if (p.scale_d) t.scale_d = transposed(*p.scale_d);
+  t.epilogue = transposed(p.epilogue);
+  if (p.groups) t.groups = transposed(*p.groups);
+  return t;
 }
 
 /// Which index of an operand is contiguous, as wgmma names it. A is (m, k), B is (k, n).

@@ -7,7 +7,7 @@
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/operand_scales.hpp"
-#include "tilewright/problem/scale.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -29,6 +29,11 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
           is_exponent(s.type) ? 1 : 0};
 }
 
+/// Scales of A or B of a GEMM as run.
+inline operand_scales scales_of(gemm_problem const& q, gemm_operands const& o, role x) {
+  return scales_of(scale(q, x), address(o, scales_of(x)), outer_extent(q, x), q.k);
+}
+
 /// Can bulk copies load a tile's row scales for a K block? They are adjacent float32, begin at
 /// a multiple of 16 bytes and are a multiple of 16 bytes long, also in the last tile. PTX ISA,
 /// "cp.async.bulk". (Tiles begin at multiples of 64 rows.)
@@ -47,6 +52,13 @@ inline double scale_bytes(std::optional<scale_desc> const& s, std::int64_t outer
   double const matrices = s->batch_stride == 0 ? 1.0 : static_cast<double>(batch);
   return matrices * static_cast<double>(scale_blocks(s->block_outer, outer)) *
          static_cast<double>(scale_blocks(s->block_k, k)) * size_bytes(s->type);
+}
+
+/// Bytes of all scales of A and B.
+inline double scale_bytes(gemm_problem const& p) {
+  double bytes = 0;
+  for (role const x : a_and_b) bytes += scale_bytes(scale(p, x), outer_extent(p, x), p.k, p.batch);
+  return bytes;
 }
 
 }  // namespace tw

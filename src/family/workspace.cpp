@@ -27,8 +27,7 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
 workspace_layout workspace_of(gemm_plan const& plan) {
   std::int64_t const partials = plan.family == nullptr ? 0 : plan.family->partials_bytes(plan);
   workspace_layout w;
-  bool const scales = plan.from_scale_a || plan.from_scale_b;
-  if (partials == 0 && !plan.repitch_a && !plan.repitch_b && !plan.stage_d && !scales) return w;
+  if (partials == 0 && !copies_operands(plan) && !plan.stage_d) return w;
   w.bytes = gemm_workspace_zeros;
   auto const take = [&](std::int64_t bytes) {
     std::int64_t const at = w.bytes;
@@ -36,21 +35,15 @@ workspace_layout workspace_of(gemm_plan const& plan) {
     return at;
   };
   if (partials > 0) w.partials = take(partials);
-  if (plan.repitch_a) {
-    extents const e = extents_of_a(plan.normal);
-    w.copy_a = take(padded_copy(plan.normal.a, e, plan.normal.batch).bytes);
-  }
-  if (plan.repitch_b) {
-    extents const e = extents_of_b(plan.normal);
-    w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
-  }
-  auto const scale_bytes = [&](scale_desc const& s, std::int64_t outer) {
-    std::int64_t const one = scale_extent(s, outer, plan.normal.k);
-    return one + s.batch_stride * (plan.normal.batch - 1);
-  };
-  if (plan.from_scale_a) w.scale_a = take(scale_bytes(*plan.normal.scale_a, plan.normal.m));
-  if (plan.from_scale_b)
-    w.scale_b = take(scale_bytes(*plan.normal.scale_b, scale_rows_of_b(plan.normal)));
+  gemm_problem const& q = plan.normal;
+  for (role const x : a_and_b)
+    if (plan.repitch[x])
+      w.copies[x] = take(padded_copy(*matrix_of(q, x), extents_of(q, x), q.batch).bytes);
+  for (role const x : a_and_b)
+    if (plan.scales_from[x]) {
+      scale_desc const& s = *scale(q, x);
+      w.scales[x] = take(scale_extent(s, scale_rows(q, x), q.k) + s.batch_stride * (q.batch - 1));
+    }
   if (plan.stage_d) {
     gemm_problem const& p = plan.problem;
     matrix_desc const d = staged_d(p);

@@ -13,6 +13,7 @@
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/canonical.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
@@ -22,35 +23,32 @@ namespace {
 
 /// An enum of the problem that a cast or memory that was never set has given another value.
 refusal check_enumerators(gemm_problem const& p) {
-  auto const refused = [](char const* what, int got, int last) {
-    return rejection{"TW0416", what, fmt::format("the value {}", got),
+  auto const refused = [](std::string what, int got, int last) {
+    return rejection{"TW0416", std::move(what), fmt::format("the value {}", got),
                      fmt::format("an enumerator, 0 to {}", last), ""};
   };
   auto const value = [](auto e) { return static_cast<int>(e); };
   auto const beyond = [&](auto e, auto last) { return value(e) > value(last); };
   constexpr auto last_elem = static_cast<elem>(elem_count - 1);
-  struct named_matrix {
-    char const *type, *ord;
-    matrix_desc const* m;
-  };
-  for (named_matrix const& x : {named_matrix{"type of A", "order of A", &p.a},
-                                {"type of B", "order of B", &p.b},
-                                {"type of D", "order of D", &p.d},
-                                {"type of C", "order of C", p.c ? &*p.c : nullptr},
-                                {"type of the auxiliary output", "order of the auxiliary output",
-                                 p.aux ? &*p.aux : nullptr}}) {
-    if (x.m == nullptr) continue;
-    if (beyond(x.m->type, last_elem)) return refused(x.type, value(x.m->type), value(last_elem));
-    if (beyond(x.m->ord, order::col_major))
-      return refused(x.ord, value(x.m->ord), value(order::col_major));
+  for (operand_row const& r : operand_rows) {
+    matrix_desc const* const m = matrix_of(p, r.is);
+    if (m == nullptr) continue;
+    if (beyond(m->type, last_elem))
+      return refused(fmt::format("type of {}", r.text), value(m->type), value(last_elem));
+    if (beyond(m->ord, order::col_major))
+      return refused(fmt::format("order of {}", r.text), value(m->ord), value(order::col_major));
   }
   gemm_epilogue const& e = p.epilogue;
   if (!is_activation(e.act)) return refused("activation", value(e.act), activation_count - 1);
   if (beyond(e.gate, gating::split)) return refused("gate", value(e.gate), value(gating::split));
-  if (beyond(e.bias, along::cols))
-    return refused("direction of the bias", value(e.bias), value(along::cols));
-  if (beyond(e.bias_type, last_elem))
-    return refused("type of the bias", value(e.bias_type), value(last_elem));
+  for (operand_row const& r : operand_rows) {
+    if (r.vector == nullptr) continue;
+    vector_desc const& v = e.*r.vector;
+    if (beyond(v.over, along::cols))
+      return refused(fmt::format("direction of {}", r.text), value(v.over), value(along::cols));
+    if (beyond(v.type, last_elem))
+      return refused(fmt::format("type of {}", r.text), value(v.type), value(last_elem));
+  }
   return std::nullopt;
 }
 
@@ -220,13 +218,30 @@ refusal check_precision(gemm_problem const& p) {
                    "sums of 8-bit floats are added to float32 sums every so many elements of K"};
 }
 
+/// Vectors of the epilogue: types, and directions that an option cannot choose.
+refusal check_vectors(gemm_epilogue const& e) {
+  for (operand_row const& r : operand_rows) {
+    if (r.vector == nullptr || !(e.*r.vector)) continue;
+    vector_desc const& v = e.*r.vector;
+    if (r.own_type ? !is_wide_float(v.type) : v.type != elem::f32)
+      return rejection{"TW0412", fmt::format("type of {}", r.text), std::string(name(v.type)),
+                       r.own_type ? "f32, bf16 or f16" : "f32", ""};
+    auto const direction = [](along a) { return a == along::rows ? "along::rows" : "along::cols"; };
+    if (r.is != role::bias && v.over != r.over_lines)
+      return rejection{"TW0412", fmt::format("direction of {}", r.text), direction(v.over),
+                       direction(r.over_lines), ""};
+    if (r.is == role::bias && v.one)
+      return rejection{"TW0412", "values of the bias", "one for all", "one for each row or column",
+                       ""};
+  }
+  return std::nullopt;
+}
+
 /// Interleaved and split gates are loaded by TMA in groups of 8 columns: a group is whole, and each
 /// column lies contiguous along K.
 refusal check_epilogue(gemm_problem const& p) {
   gemm_epilogue const& e = p.epilogue;
-  if (e.bias != along::none && !is_wide_float(e.bias_type))
-    return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
-                     "f32, bf16 or f16", ""};
+  if (auto r = check_vectors(e)) return r;
   auto const order_text = [](matrix_desc const& m) {
     return m.ord == order::row_major ? "row_major" : "col_major";
   };

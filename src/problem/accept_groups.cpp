@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/problem/operand.hpp"
+
 namespace tw {
 
 namespace {
@@ -77,12 +79,12 @@ refusal check_operations(gemm_problem const& p) {
   if (p.aux) return refused("an auxiliary output", "D alone");
   if (p.scale_d) return refused("scales of D", "D of 16 or 32 bits");
   bool const of_k = p.groups->axis == group_axis::k;
-  if (of_k && (p.scale_a || p.scale_b))
+  if (of_k && has_scales(p))
     return refused("scales of A or B, groups of K", "operands without scales");
   if (of_k && is_fused(p.epilogue))
     return refused("a fused epilogue, groups of K", "alpha and beta C");
   // Groups begin at any row: blocks of rows would begin anew in each.
-  std::optional<scale_desc> const& ragged = p.groups->axis == group_axis::m ? p.scale_a : p.scale_b;
+  auto const& ragged = scale(p, p.groups->axis == group_axis::m ? role::a : role::b);
   if (ragged && !p.groups->slots() && (ragged->block_outer > 1 || ragged->tiled))
     return refused("block scales of the rows that groups divide",
                    "a scale for each row, or one for all");

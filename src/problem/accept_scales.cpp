@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tilewright/base/elem_traits.hpp"
@@ -13,31 +14,33 @@
 namespace tw {
 
 refusal check_block_scales(gemm_problem const& p) {
-  auto const of = [](std::optional<scale_desc> const& s) { return s && is_block_scale(*s); };
-  bool const packed = packs_in_pairs(p.a.type) || packs_in_pairs(p.b.type);
-  if (!of(p.scale_a) && !of(p.scale_b) && !packed) return std::nullopt;
-  auto const text = [](matrix_desc const& m, std::optional<scale_desc> const& s) {
-    return s ? fmt::format("{} with {} for {}x{}", name(m.type), name(s->type), s->block_outer,
+  auto const any = [&](auto const& holds) { return std::ranges::any_of(a_and_b, holds); };
+  bool const scaled = any([&](role x) { return scale(p, x) && is_block_scale(*scale(p, x)); });
+  if (!scaled && !packs_in_pairs(p.a.type) && !packs_in_pairs(p.b.type)) return std::nullopt;
+  auto const text = [&](role x) {
+    auto const& s = scale(p, x);
+    elem const type = matrix_of(p, x)->type;
+    return s ? fmt::format("{} with {} for {}x{}", name(type), name(s->type), s->block_outer,
                            s->block_k)
-             : fmt::format("{} without scales", name(m.type));
+             : fmt::format("{} without scales", name(type));
   };
-  auto const is = [&](elem scale, int block, auto const& of_type) {
-    auto const one = [&](matrix_desc const& m, std::optional<scale_desc> const& s) {
-      return of_type(m.type) && s && is_block_scale(*s) && s->type == scale && s->block_k == block;
-    };
-    return one(p.a, p.scale_a) && one(p.b, p.scale_b);
+  auto const is = [&](elem scale_type, int block, auto const& of_type) {
+    return std::ranges::all_of(a_and_b, [&](role x) {
+      auto const& s = scale(p, x);
+      return of_type(matrix_of(p, x)->type) && s && is_block_scale(*s) && s->type == scale_type &&
+             s->block_k == block;
+    });
   };
   bool const nvfp4 = is(elem::ue4m3, 16, packs_in_pairs);
   if (!nvfp4 && !is(elem::ue8m0, 32, packs_in_pairs) && !is(elem::ue8m0, 32, is_fp8))
     return rejection{
-        "TW0475", "block-scaled operands",
-        fmt::format("A {}, B {}", text(p.a, p.scale_a), text(p.b, p.scale_b)),
+        "TW0475", "block-scaled operands", fmt::format("A {}, B {}", text(role::a), text(role::b)),
         "both e4m3 or e5m2 with ue8m0 for 1x32 (MXFP8), both e2m1 with ue8m0 for 1x32 (MXFP4), or "
         "both e2m1 with ue4m3 for 1x16 (NVFP4)",
         "make_block_scale() describes such scales, `tilewright quantize` computes them"};
-  for (auto const& [name_of, s] : {std::pair{"A", *p.scale_a}, std::pair{"B", *p.scale_b}})
-    if (s.second_level != nvfp4)
-      return rejection{"TW0476", fmt::format("second level of the scales of {}", name_of),
+  for (role const x : a_and_b)
+    if (scale(p, x)->second_level != nvfp4)
+      return rejection{"TW0476", fmt::format("second level of the scales of {}", row_of(x).text),
                        nvfp4 ? "none" : "a float32",
                        nvfp4 ? "a float32: NVFP4's values and scales alone are not the numbers"
                              : "none: only NVFP4 has one",
@@ -51,7 +54,8 @@ refusal check_block_scales(gemm_problem const& p) {
   if (p.has_pointers())
     return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
                      "let the matrices lie at equal distances: a batch stride"};
-  for (scale_desc const& s : {*p.scale_a, *p.scale_b}) {
+  for (role const x : a_and_b) {
+    scale_desc const& s = *scale(p, x);
     bool const apart = s.stride_outer >= 0 && s.stride_k >= 0 && s.batch_stride >= 0;
     if (!apart || s.packed_k != 1)
       return rejection{"TW0453", "strides of the scales",
@@ -59,7 +63,7 @@ refusal check_block_scales(gemm_problem const& p) {
                                    s.batch_stride, s.packed_k),
                        "0 or more, 1 adjacent", ""};
   }
-  if (!packed) return std::nullopt;
+  if (!packs_in_pairs(p.a.type) && !packs_in_pairs(p.b.type)) return std::nullopt;
   if (p.k % 2 != 0)
     return k_rule(fmt::format("e2m1 with K = {}", p.k), "an even K: two elements fill a byte",
                   "add a column of zeros to A and to B^T");
@@ -77,12 +81,12 @@ refusal check_block_scales(gemm_problem const& p) {
 namespace {
 
 /// Scales of A or of B: blocks that kernels multiply by.
-refusal check_scale(bool is_b, scale_desc const& s) {
+refusal check_scale(role x, scale_desc const& s) {
   auto const refused = [&](char const* what, char const* field, std::string got, char const* need,
                            char const* hint = "") {
     return rejection{"TW0453",
-                     fmt::format("{} of {} (gemm_problem::scale_{}->{})", what, is_b ? "B" : "A",
-                                 is_b ? "b" : "a", field),
+                     fmt::format("{} of {} (gemm_problem::scale_{}->{})", what, row_of(x).text,
+                                 row_of(x).word, field),
                      std::move(got), need, hint};
   };
   if (!is_scale_type(s.type))
@@ -112,11 +116,10 @@ refusal check_scale(bool is_b, scale_desc const& s) {
 }  // namespace
 
 refusal check_scales(gemm_problem const& p) {
-  if ((!p.scale_a && !p.scale_b) || is_block_scaled(p)) return std::nullopt;
-  if (p.scale_a)
-    if (auto r = check_scale(false, *p.scale_a)) return r;
-  if (p.scale_b)
-    if (auto r = check_scale(true, *p.scale_b)) return r;
+  if (!has_scales(p) || is_block_scaled(p)) return std::nullopt;
+  for (role const x : a_and_b)
+    if (auto const& s = scale(p, x))
+      if (auto r = check_scale(x, *s)) return r;
   if (p.has_pointers())
     return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
                      "let the matrices lie at equal distances: a batch stride"};
@@ -124,10 +127,13 @@ refusal check_scales(gemm_problem const& p) {
     return rejection{"TW0438", "D of s32", "scales of A or B", "no scales: D is the sum itself",
                      "D of f32, bf16 or f16 takes them"};
   if (!scales_in_main_loop(p) || is_fp8(p.a.type)) return std::nullopt;
-  bool const twice = (p.scale_a && p.epilogue.row_scale) || (p.scale_b && p.epilogue.col_scale);
+  bool twice = false;
   gemm_problem same = p;  // where all matrices of a batch have the same scales
-  if (same.scale_a) same.scale_a->batch_stride = 0;
-  if (same.scale_b) same.scale_b->batch_stride = 0;
+  for (role const x : a_and_b) {
+    if (!scale(p, x)) continue;
+    twice = twice || epilogue_scale(p.epilogue, x);
+    scale(same, x)->batch_stride = 0;
+  }
   return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
                    twice                       ? "scales of A and of rows, or of B and of columns"
                    : scales_in_main_loop(same) ? "scales of blocks"

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "tilewright/problem/operand.hpp"
+
 namespace tw {
 
 group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
@@ -65,29 +67,27 @@ group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::i
   if (p.c) s.operands.c = at(o.c, *s.problem.c, k, m || n, n);
   s.operands.groups = nullptr;
   // Vectors along rows and columns, and scales.
-  auto const moved = [](auto* base, std::int64_t bytes) {
-    using byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(base)>>,
-                                    std::byte const, std::byte>;
-    return base == nullptr ? base
-                           : static_cast<decltype(base)>(
-                                 static_cast<void const*>(reinterpret_cast<byte*>(base) + bytes));
+  auto const moved = [](void const* base, std::int64_t elems, elem type) -> void const* {
+    if (base == nullptr) return nullptr;
+    return static_cast<std::byte const*>(base) + elems * size_bits(type) / 8;
   };
   std::int64_t const row = p.rows_of_each_group() ? group * p.m : m ? range.begin : 0;
   std::int64_t const col = p.cols_of_each_group() ? group * p.n : n ? range.begin : 0;
-  gemm_epilogue const& e = p.epilogue;
-  s.operands.bias = moved(o.bias, (e.bias == along::rows ? row : col) * size_bits(e.bias_type) / 8);
-  if (!e.one_row_scale) s.operands.row_scale = moved(o.row_scale, row * size_bits(elem::f32) / 8);
-  if (!e.one_col_scale) s.operands.col_scale = moved(o.col_scale, col * size_bits(elem::f32) / 8);
-  auto const scales_at = [&](void const* base, std::optional<scale_desc>& d, bool each,
-                             bool ragged) {
-    if (!d) return base;
+  for (operand_row const& r : operand_rows) {
+    if (r.vector == nullptr) continue;
+    vector_desc const& v = p.epilogue.*r.vector;
+    if (v && !v.one)
+      set_address(s.operands, r.is, moved(address(o, r.is), v == along::rows ? row : col, v.type));
+  }
+  for (role const x : a_and_b) {
+    std::optional<scale_desc>& d = scale(s.problem, x);
+    if (!d) continue;
+    bool const each = x == role::a ? n : m, ragged = x == role::a ? m : n;
     std::int64_t const first = (each || g.slots() ? group * d->batch_stride : 0) +
                                (ragged && d->block_outer == 1 ? range.begin * d->stride_outer : 0);
     d->batch_stride = 0;
-    return moved(base, first * size_bits(d->type) / 8);
-  };
-  s.operands.scale_a = scales_at(o.scale_a, s.problem.scale_a, n, m);
-  s.operands.scale_b = scales_at(o.scale_b, s.problem.scale_b, m, n);
+    set_address(s.operands, scales_of(x), moved(address(o, scales_of(x)), first, d->type));
+  }
   return s;
 }
 

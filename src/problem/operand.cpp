@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand.cpp  Extents and strides of each operand, and its member of gemm_operands.
+// operand.cpp  Extents and strides of each operand.
 #include "tilewright/problem/operand.hpp"
 
 #include <algorithm>
@@ -50,100 +50,66 @@ std::int64_t operand_desc::bytes() const {
   return (elems * size_bits(type) + 7) / 8;
 }
 
+namespace {
+
+/// The operand of a row; of role::none if the problem does not have it.
+template <int I>
+operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
+  constexpr operand_row const& r = operand_rows[I];
+  constexpr bool of_product = r.over == operand_axes::mk || r.over == operand_axes::kn;
+  operand_desc const none;
+  if (of_product && p.k == 0) return none;
+  if constexpr (r.kind == operand_kind::matrix) {
+    matrix_desc const* const m = matrix_of(p, r.is);
+    if (m == nullptr) return none;
+    std::int64_t const rows = r.over == operand_axes::kn ? p.k : p.m;
+    std::int64_t const cols = r.over == operand_axes::mk  ? p.k
+                              : r.over == operand_axes::d ? d_cols
+                                                          : p.n;
+    std::int64_t const matrices = r.is == role::aux ? p.batch : matrix_count(p, r.is);
+    return matrix(r.is, *m, rows, cols, matrices, r.result != nullptr);
+  } else if constexpr (r.kind == operand_kind::vector) {
+    vector_desc const& v = p.epilogue.*r.vector;
+    if (!v) return none;
+    role const x = v.over == along::rows ? role::a : role::b;
+    std::int64_t const groups = of_each_group(p, x) ? p.groups->count : 1;
+    return vector(r.is, v.type, v.one ? 1 : outer_extent(p, x) * groups);
+  } else if constexpr (r.kind == operand_kind::scales) {
+    std::optional<scale_desc> const& s = p.*r.scales;
+    return s ? scales(r.is, *s, outer_extent(p, r.of), p.k, matrix_count(p, r.of)) : none;
+  } else if constexpr (r.kind == operand_kind::second_level) {
+    std::optional<scale_desc> const& s = scale(p, r.of);
+    return s && s->second_level ? vector(r.is, elem::f32, 1) : none;
+  } else if constexpr (r.kind == operand_kind::result_scales) {
+    return p.scale_d ? scales_of_d(p) : none;
+  } else {
+    if (!p.groups) return none;
+    constexpr int bits = size_bits(elem::s32);
+    return vector(r.is, elem::s32, p.groups->numbers() * p.groups->index_bits / bits);
+  }
+}
+
+}  // namespace
+
 operand_list operands_of(gemm_problem const& p) {
   operand_list all;
+  std::int64_t const d_cols = result_cols(p.epilogue, p.n);
   auto const add = [&](operand_desc const& x) {
-    all.list[static_cast<std::size_t>(all.count++)] = x;
+    if (x.is != role::none) all.list[static_cast<std::size_t>(all.count++)] = x;
   };
-  gemm_epilogue const& e = p.epilogue;
-  std::int64_t const d_cols = result_cols(e, p.n);
-  bool const product = p.k != 0;
-  std::int64_t const rows = p.m * (p.rows_of_each_group() ? p.groups->count : 1);
-  std::int64_t const cols = p.n * (p.cols_of_each_group() ? p.groups->count : 1);
-  if (product) add(matrix(role::a, p.a, p.m, p.k, p.a_matrices()));
-  if (product) add(matrix(role::b, p.b, p.k, p.n, p.b_matrices()));
-  if (p.c) add(matrix(role::c, *p.c, p.m, d_cols, p.d_matrices()));
-  add(matrix(role::d, p.d, p.m, d_cols, p.d_matrices(), true));
-  if (p.aux) add(matrix(role::aux, *p.aux, p.m, p.n, p.batch, true));
-  if (e.bias != along::none)
-    add(vector(role::bias, e.bias_type, e.bias == along::rows ? rows : cols));
-  if (e.row_scale) add(vector(role::row_scale, elem::f32, e.one_row_scale ? 1 : rows));
-  if (e.col_scale) add(vector(role::col_scale, elem::f32, e.one_col_scale ? 1 : cols));
-  if (p.scale_a && product) add(scales(role::scale_a, *p.scale_a, p.m, p.k, p.a_matrices()));
-  if (p.scale_b && product) add(scales(role::scale_b, *p.scale_b, p.n, p.k, p.b_matrices()));
-  if (p.scale_a && product && p.scale_a->second_level) add(vector(role::second_a, elem::f32, 1));
-  if (p.scale_b && product && p.scale_b->second_level) add(vector(role::second_b, elem::f32, 1));
-  if (p.scale_d) add(scales_of_d(p));
-  if (p.groups) {
-    constexpr int bits = size_bits(elem::s32);
-    add(vector(role::groups, elem::s32, p.groups->numbers() * p.groups->index_bits / bits));
-  }
+  [&]<int... I>(std::integer_sequence<int, I...>) { (add(operand_at<I>(p, d_cols)), ...); }
+  (std::make_integer_sequence<int, role_count>());
   return all;
-}
-
-void const* address(gemm_operands const& o, role r) {
-  switch (r) {
-    case role::a: return o.a;
-    case role::b: return o.b;
-    case role::c: return o.c;
-    case role::d: return o.d;
-    case role::aux: return o.aux;
-    case role::bias: return o.bias;
-    case role::row_scale: return o.row_scale;
-    case role::col_scale: return o.col_scale;
-    case role::scale_a: return o.scale_a;
-    case role::scale_b: return o.scale_b;
-    case role::second_a: return o.second_level_a;
-    case role::second_b: return o.second_level_b;
-    case role::scale_d: return o.scale_d;
-    case role::groups: return o.groups;
-    case role::none: break;
-  }
-  return nullptr;
-}
-
-void set_address(gemm_operands& o, role r, void const* at) {
-  void* const to = const_cast<void*>(at);
-  switch (r) {
-    case role::a: o.a = at; break;
-    case role::b: o.b = at; break;
-    case role::c: o.c = at; break;
-    case role::d: o.d = to; break;
-    case role::aux: o.aux = to; break;
-    case role::bias: o.bias = at; break;
-    case role::row_scale: o.row_scale = static_cast<float const*>(at); break;
-    case role::col_scale: o.col_scale = static_cast<float const*>(at); break;
-    case role::scale_a: o.scale_a = at; break;
-    case role::scale_b: o.scale_b = at; break;
-    case role::second_a: o.second_level_a = static_cast<float const*>(at); break;
-    case role::second_b: o.second_level_b = static_cast<float const*>(at); break;
-    case role::scale_d: o.scale_d = to; break;
-    case role::groups: o.groups = at; break;
-    case role::none: break;
-  }
-}
-
-void const* address_array(gemm_operands const& o, role r) {
-  switch (r) {
-    case role::a: return o.a_array;
-    case role::b: return o.b_array;
-    case role::c: return o.c_array;
-    case role::d: return o.d_array;
-    default: return nullptr;
-  }
 }
 
 gemm_operands in_order(gemm_operands const& given, operand_order const& order) {
   gemm_operands o = given;
   for (operand_row const& r : operand_rows) {
     role const from = order[static_cast<std::size_t>(r.is)];
-    if (from != r.is) set_address(o, r.is, address(given, from));
+    if (from == r.is) continue;
+    set_address(o, r.is, from == role::none ? nullptr : address(given, from));
+    if (r.array != nullptr) o.*r.array = from == role::none ? nullptr : address_array(given, from);
   }
-  auto const array = [&](role r) {
-    return static_cast<void const* const*>(
-        address_array(given, order[static_cast<std::size_t>(r)]));
-  };
-  o.a_array = array(role::a), o.b_array = array(role::b);
   return o;
 }
 

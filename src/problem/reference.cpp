@@ -78,17 +78,21 @@ double load_scale(scale_desc const& s, void const* base, std::int64_t outer, std
 
 double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                       std::int64_t col, std::int64_t k, std::int64_t batch) {
-  auto const of = [&](std::optional<scale_desc> const& s, void const* base, std::int64_t outer) {
-    return s ? static_cast<float>(load_scale(*s, base, outer, k, batch)) : 1.0F;
+  auto const of = [&](role x, std::int64_t outer) {
+    auto const& s = scale(p, x);
+    return s ? static_cast<float>(load_scale(*s, address(o, scales_of(x)), outer, k, batch)) : 1.0F;
   };
-  float const a = of(p.scale_a, o.scale_a, row), b = of(p.scale_b, o.scale_b, col);
+  float const a = of(role::a, row), b = of(role::b, col);
   if (!is_block_scaled(p)) return a * b;  // in float32
   return static_cast<double>(a) * static_cast<double>(b);
 }
 
 double second_level_of_sums(gemm_problem const& p, gemm_operands const& o) {
-  if (!is_block_scaled(p) || !p.scale_a->second_level) return 1;
-  return *o.second_level_a * *o.second_level_b;  // in float32, as kernels multiply them
+  if (!is_block_scaled(p) || !scale(p, role::a)->second_level) return 1;
+  float product = 1;  // in float32, as kernels multiply them
+  for (role const x : a_and_b)
+    product *= *static_cast<float const*>(address(o, second_level_of(x)));
+  return product;
 }
 
 namespace {
@@ -129,20 +133,24 @@ void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t ro
 
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                               std::int64_t col, std::int64_t batch) {
-  gemm_epilogue const& e = p.epilogue;
   bool const in_epilogue = p.k > 0 && !scales_in_main_loop(p);
-  auto const vector = [](void const* base, elem type, std::int64_t i) {
-    return load_element({type, order::row_major, 0}, base, 0, i);
-  };
   auto const linear = [&](std::int64_t j) {
     exact_linear x;
     x.second_level = second_level_of_sums(p, o);
-    if (e.row_scale) x.row_scale = vector(o.row_scale, elem::f32, e.one_row_scale ? 0 : row);
-    if (e.col_scale) x.col_scale = vector(o.col_scale, elem::f32, e.one_col_scale ? 0 : j);
-    if (in_epilogue && p.scale_a) x.row_scale = load_scale(*p.scale_a, o.scale_a, row, 0, batch);
-    if (in_epilogue && p.scale_b) x.col_scale = load_scale(*p.scale_b, o.scale_b, j, 0, batch);
-    if (e.bias != along::none)
-      x.bias = vector(o.bias, e.bias_type, e.bias == along::rows ? row : j);
+    auto const value = [&](role r, double without) {
+      vector_desc const& v = p.epilogue.*row_of(r).vector;
+      if (!v) return without;
+      std::int64_t const i = v.one ? 0 : v.over == along::rows ? row : j;
+      return load_element({v.type, order::row_major, 0}, address(o, r), 0, i);
+    };
+    auto const scale_in_epilogue = [&](role f, std::int64_t outer) {
+      auto const& s = scale(p, f);
+      if (in_epilogue && s) return load_scale(*s, address(o, scales_of(f)), outer, 0, batch);
+      return value(epilogue_scale_of(f), 1);
+    };
+    x.row_scale = scale_in_epilogue(role::a, row);
+    x.col_scale = scale_in_epilogue(role::b, j);
+    x.bias = value(role::bias, 0);
     return x;
   };
   product_columns const j = columns_of(p, col);

@@ -130,7 +130,7 @@ TEST(Shapes, ATypeOfDFollowsTheOperands) {
       ASSERT_TRUE(with) << row.name;
       EXPECT_EQ(with->d, d) << row.name;
       EXPECT_EQ(with->ab, row.ab) << row.name;
-      EXPECT_EQ(with->scale_a, row.scale_a) << row.name;
+      EXPECT_EQ(with->scales, row.scales) << row.name;
       EXPECT_EQ(find_dtype(dtype_name(std::string(row.name), name(d)))->d, d) << row.name;
     }
   for (char const* word :

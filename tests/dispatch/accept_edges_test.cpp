@@ -148,8 +148,8 @@ TEST(AcceptEdges, NothingIsAddedToOrMultipliedWithADOfS32) {
       refused("an activation", [&](gemm_problem& p) { p.epilogue.act = a.id; });
   for (along const direction : {along::rows, along::cols})
     refused("a bias", [&](gemm_problem& p) { p.epilogue.bias = direction; });
-  refused("scales of rows", [](gemm_problem& p) { p.epilogue.row_scale = true; });
-  refused("scales of columns", [](gemm_problem& p) { p.epilogue.col_scale = true; });
+  refused("scales of rows", [](gemm_problem& p) { p.epilogue.row_scale = along::rows; });
+  refused("scales of columns", [](gemm_problem& p) { p.epilogue.col_scale = along::cols; });
   for (gating const gate : {gating::split, gating::interleaved})
     refused("a gate", [&](gemm_problem& p) { p.epilogue.gate = gate; });
   for (scaling const kind : {scaling::tensor, scaling::row}) {

@@ -89,8 +89,18 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
       {"TW0412",
        [](gemm_problem& p) {
          p.epilogue.bias = along::rows;
-         p.epilogue.bias_type = elem::e4m3;
+         p.epilogue.bias.type = elem::e4m3;
        }},
+      {"TW0412",
+       [](gemm_problem& p) {
+         p.epilogue.bias = {along::cols, elem::f32, true};
+       }},
+      {"TW0412",
+       [](gemm_problem& p) {
+         p.epilogue.row_scale = {along::rows, elem::bf16};
+       }},
+      {"TW0412", [](gemm_problem& p) { p.epilogue.row_scale = along::cols; }},
+      {"TW0412", [](gemm_problem& p) { p.epilogue.col_scale = along::rows; }},
       {"TW0415",
        [](gemm_problem& p) {
          p.aux = matrix_desc{elem::f32, order::row_major, p.n};

@@ -125,7 +125,7 @@ TEST(Measured, PitchesThatSplitSectorsAreSaid) {
       best_plan(tn(4096, 4096, 4104), aligned(), h200());  // pitches of 8208 bytes
   ASSERT_EQ(plan.hints.size(), 2U);
   EXPECT_NE(plan.hints[0].find("loads take twice the time"), std::string::npos) << plan.hints[0];
-  EXPECT_FALSE(plan.repitch_a || plan.repitch_b);  // TMA can address them
+  EXPECT_FALSE(plan.repitch.a || plan.repitch.b);  // TMA can address them
   EXPECT_TRUE(
       best_plan(tn(4096, 4096, 4112), aligned(), h200()).hints.empty());  // 8224: whole sectors
 }

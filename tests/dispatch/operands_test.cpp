@@ -34,7 +34,7 @@ TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
   o = aligned();
   o.bias = reinterpret_cast<void*>(std::uintptr_t{0x1002});
   EXPECT_EQ(refusal(biased, o), "TW0409");
-  biased.epilogue.bias_type = elem::f16;
+  biased.epilogue.bias.type = elem::f16;
   EXPECT_EQ(refusal(biased, o), "");
   o = aligned();
   o.a = reinterpret_cast<void*>(std::uintptr_t{0x1001});
@@ -238,7 +238,7 @@ TEST(Operands, EachIsNeededAndLiesApartFromTheResults) {
   p.beta = 1;
   p.aux = p.d;
   p.epilogue.bias = along::cols;
-  p.epilogue.row_scale = p.epilogue.col_scale = true;
+  p.epilogue.row_scale = along::rows, p.epilogue.col_scale = along::cols;
   p.scale_a = {.block_outer = 1, .block_k = 128, .stride_outer = 2, .stride_k = 1};
   p.scale_b = {.block_outer = 128, .block_k = 128, .stride_outer = 2, .stride_k = 1};
   p.scale_a->second_level = p.scale_b->second_level = true;

@@ -67,15 +67,15 @@ TEST(PlanCache, EveryInputOfAPlanDistinguishesProblems) {
   odd_a.scale_a = odd_b.scale_b = at(0x2004);
   for (gemm_operands const* o : {&at_16, &odd_a, &odd_b, &at_16}) {
     auto const plan = cached_plan(scaled, *o, known_device("b200"), 0);
-    bool const a = (plan->swapped ? plan->from_scale_b : plan->from_scale_a).has_value();
-    bool const b = (plan->swapped ? plan->from_scale_a : plan->from_scale_b).has_value();
+    bool const a = (plan->swapped ? plan->scales_from.b : plan->scales_from.a).has_value();
+    bool const b = (plan->swapped ? plan->scales_from.a : plan->scales_from.b).has_value();
     EXPECT_EQ(a, o == &odd_a);
     EXPECT_EQ(b, o == &odd_b);
   }
   EXPECT_EQ(cached_plans(), problems + 9);
   auto const copies_a = [&](gemm_operands const& o) {
     auto const plan = cached_plan(p, o, h200(), 0);
-    return plan->swapped ? plan->repitch_b : plan->repitch_a;
+    return plan->swapped ? plan->repitch.b : plan->repitch.a;
   };
   EXPECT_TRUE(copies_a(operands[0]));
   EXPECT_FALSE(copies_a(operands[1]));

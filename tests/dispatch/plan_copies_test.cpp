@@ -14,8 +14,8 @@ TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
   p.b.batch_stride_elems += 8;
   p.d.batch_stride_elems += 1;
   for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {
-    EXPECT_EQ(x.repitch_a, !x.swapped);
-    EXPECT_EQ(x.repitch_b, x.swapped);
+    EXPECT_EQ(x.repitch.a, !x.swapped);
+    EXPECT_EQ(x.repitch.b, x.swapped);
     EXPECT_TRUE(x.direct_d);
     EXPECT_NE(x.hints[0].find("batch stride of 8194 bytes"), std::string::npos) << x.hints[0];
   }
@@ -24,13 +24,13 @@ TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
 TEST(Plan, SlowerPathsAreAnnounced) {
   gemm_problem p = tn(64, 33, 31);
   gemm_plan const plan = best_plan(p, aligned(), h200());
-  EXPECT_TRUE(plan.repitch_a && plan.repitch_b && plan.direct_d);
+  EXPECT_TRUE(plan.repitch.a && plan.repitch.b && plan.direct_d);
   ASSERT_EQ(plan.hints.size(), 3U);
   EXPECT_NE(plan.hints[0].find("62 bytes"), std::string::npos) << plan.hints[0];
   EXPECT_EQ(plan.hints[0].find(plan.swapped ? "B: " : "A: "), 0U) << plan.hints[0];
   gemm_problem const vector = tn(1, 40, 31);  // one row: its pitch does not matter
   gemm_plan const one_row = best_plan(vector, aligned(), h200());
-  EXPECT_FALSE(one_row.swapped ? one_row.repitch_b : one_row.repitch_a);
+  EXPECT_FALSE(one_row.swapped ? one_row.repitch.b : one_row.repitch.a);
 }
 
 /// One operand in another order than TN: with workspace there are plans that copy it and plans that
@@ -52,7 +52,7 @@ TEST(Plan, AnOperandInAnotherOrderIsCopiedOrReadIntoRegisters) {
       p.b.ord = order::row_major, p.b.pitch_elems = p.n;
     int copied = 0, in_registers = 0;
     for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
-      bool const copies = x.repitch_a || x.repitch_b;
+      bool const copies = x.repitch.a || x.repitch.b;
       bool const reads = is_sm90_gemm(x) && config_of(x).a_in_registers();
       EXPECT_NE(copies, reads) << x.kernel;
       EXPECT_EQ(x.swapped, reads ? !c.a_by_cols : x.swapped) << x.kernel;
@@ -62,7 +62,7 @@ TEST(Plan, AnOperandInAnotherOrderIsCopiedOrReadIntoRegisters) {
     EXPECT_GT(copied, 0) << name(c.ab);
     EXPECT_GT(in_registers, 0) << name(c.ab);
     for (gemm_plan const& x : plan_candidates(p, aligned(), h200(), kernel_set::all)) {
-      EXPECT_FALSE(x.repitch_a || x.repitch_b) << x.kernel;
+      EXPECT_FALSE(x.repitch.a || x.repitch.b) << x.kernel;
       EXPECT_EQ(x.workspace_bytes, 0) << x.kernel;
     }
   }

@@ -74,7 +74,7 @@ TEST(Plan, KernelsFitInTheSharedMemoryOfACta) {
 TEST(Plan, SwapABExchangesTheVectorsOfRowsAndColumns) {
   gemm_problem p = tn(4, 4096, 4096);
   p.epilogue.bias = along::cols;
-  p.epilogue.row_scale = true;
+  p.epilogue.row_scale = along::rows;
   gemm_plan const plan = best_plan(p, aligned(), h200());
   ASSERT_TRUE(plan.swapped) << plan.why;
   EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
@@ -266,7 +266,7 @@ TEST(Plan, AMatrixOfOneLineHasAStrideThatTmaAccepts) {
   p.b.pitch_elems = 32;
   for (gemm_plan const& x : plan_candidates(p, aligned(), h200(), kernel_set::all)) {
     if (!is_sm90_gemm(x) || x.swapped) continue;
-    EXPECT_FALSE(x.repitch_a);
+    EXPECT_FALSE(x.repitch.a);
     tensor_map const a = make_params(x, x.normal, aligned(), target::emu).a;
     EXPECT_EQ(unpack_tensor_map_emu(a).stride_bytes[0] % 16, 0) << x.kernel;
   }

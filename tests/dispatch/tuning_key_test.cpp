@@ -57,7 +57,7 @@ std::vector<gemm_problem> variants() {
   add([](gemm_problem& p) { p.c = p.d, p.beta = 1; });
   add([](gemm_problem& p) { p.aux = p.d; });
   add([](gemm_problem& p) { p.epilogue.act = activation::silu; });
-  add([](gemm_problem& p) { p.epilogue.bias = along::cols, p.epilogue.bias_type = elem::bf16; });
+  add([](gemm_problem& p) { p.epilogue.bias = along::cols, p.epilogue.bias.type = elem::bf16; });
   add([](gemm_problem& p) { p.batch = 3, p.a.batch_stride_elems = p.m * p.k; });
   return all;
 }

@@ -120,7 +120,10 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   for (gemm_problem const& x : others) EXPECT_NE(problem_key(x), key);
 
   gemm_problem fused = tn(64, 48, 40, elem::f32);
-  fused.epilogue = {along::cols, elem::bf16, true, false, activation::silu, gating::none, true};
+  fused.epilogue = {.bias = {along::cols, elem::bf16},
+                    .row_scale = along::rows,
+                    .act = activation::silu,
+                    .c_last = true};
   fused.c = fused.d, fused.beta = 1;
   EXPECT_NE(problem_key(fused), problem_key(others[5]));
   tuning_store store(path_, access::write);

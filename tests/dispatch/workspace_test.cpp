@@ -57,7 +57,7 @@ TEST(Workspace, CopiesUseExactlyWhatThePlanStates) {
   gemm_problem const p = tn(40, 24, 33);
   gemm_operands const none{};
   gemm_plan const plan = plan_gemm(p, none, h200(4));
-  ASSERT_TRUE(plan.repitch_a && plan.repitch_b);
+  ASSERT_TRUE(plan.repitch.a && plan.repitch.b);
   // Counters, then each copy at a pitch of 40 elements, at multiples of 256 bytes.
   auto const round = [](std::int64_t x) { return (x + 255) / 256 * 256; };
   EXPECT_EQ(plan.workspace_bytes, gemm_workspace_zeros + round(40 * 80) + round(24 * 80));
@@ -95,8 +95,8 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
   ASSERT_GT(plan.schedule.split_k_tiles, 0);
   workspace_layout const w = workspace_of(plan);
   EXPECT_EQ(w.partials, gemm_workspace_zeros);
-  EXPECT_GT(w.copy_a, w.partials);
-  EXPECT_GT(w.copy_b, w.copy_a);
+  EXPECT_GT(w.copies.a, w.partials);
+  EXPECT_GT(w.copies.b, w.copies.a);
   EXPECT_EQ(plan.workspace_bytes, w.bytes);
   for (int run = 0; run < 2; ++run) {
     std::fill(with.d.begin(), with.d.end(), -1.0F);
@@ -248,7 +248,7 @@ TEST(Workspace, TheStatedBytesServeAFloatDInTheWorkspace) {
         ++staged;
         EXPECT_GE(w.staged_d, gemm_workspace_zeros) << x.kernel;
         EXPECT_LE(w.staged_d + floats, w.bytes) << x.kernel;
-        for (std::int64_t const other : {w.partials, w.copy_a, w.copy_b})
+        for (std::int64_t const other : {w.partials, w.copies.a, w.copies.b})
           EXPECT_LT(other, w.staged_d) << x.kernel;
       }
       EXPECT_GT(staged, 0) << id << " " << r.m << " x " << r.n;

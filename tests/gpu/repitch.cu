@@ -46,7 +46,7 @@ TEST_F(Repitch, RandomProblemsKeepTheBound) {
     gemm_plan const plan = run(p, rng, times, {.pdl = i % 4 == 1});
     expect_right(p);
     if (HasFailure()) ADD_FAILURE() << "case " << i << ", " << plan.kernel;
-    ++ways[plan.repitch_a + 2 * plan.repitch_b + 4 * plan.direct_d];
+    ++ways[plan.repitch.a + 2 * plan.repitch.b + 4 * plan.direct_d];
   }
   EXPECT_EQ(ways.size(), 8U) << "some choice of copies and plain stores was not tried";
 }

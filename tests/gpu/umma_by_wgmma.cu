@@ -110,7 +110,7 @@ class UmmaByWgmma : public testing::Test {
       EXPECT_TRUE(r.why().code == "TW0471" || r.why().code == "TW0414") << r.what();
     }
     std::erase_if(plans, [](gemm_plan const& x) {
-      return x.family->id() != "sm100_gemm" || !launcher_of(x) || x.repitch_a || x.repitch_b ||
+      return x.family->id() != "sm100_gemm" || !launcher_of(x) || x.repitch.a || x.repitch.b ||
              x.stage_d || x.workspace_bytes != 0;
     });
     if (plans.empty()) return {};

@@ -58,8 +58,8 @@ template <gemm_config C>
 std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o) {
   device const dev = with_sm_count(known_device("h200"), 4);
   for (gemm_plan const& plan : plan_candidates(p, o, dev, kernel_set::all))
-    if (is_sm90_gemm(plan) && config_of(plan) == C && !plan.stage_d && !plan.repitch_a &&
-        !plan.repitch_b)
+    if (is_sm90_gemm(plan) && config_of(plan) == C && !plan.stage_d && !plan.repitch.a &&
+        !plan.repitch.b)
       return plan;
   return std::nullopt;
 }

@@ -82,7 +82,7 @@ class pattern_gemm {
     e.act = c.act;
     e.gate = c.gate;
     e.bias = is_bias() || !gated ? along::cols : along::none;
-    e.bias_type = c.ab;
+    e.bias.type = c.ab;
     for (std::int64_t j = 0; j < n; ++j) {
       std::int64_t const gate = gated_column(j, 0), up = gated_column(j, 1);
       std::int64_t const mine = is_up() ? up : gate;

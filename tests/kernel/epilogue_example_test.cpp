@@ -25,8 +25,7 @@ TEST(EpilogueExample, SwigluWithABias) {
                      .b = {tw::elem::bf16, tw::order::col_major, k},
                      .d = {tw::elem::bf16, tw::order::row_major, n / 2},
                      .c = std::nullopt};  // no residual
-  p.epilogue.bias = tw::along::cols;
-  p.epilogue.bias_type = tw::elem::bf16;
+  p.epilogue.bias = {tw::along::cols, tw::elem::bf16};
   p.epilogue.act = tw::activation::silu;
   p.epilogue.gate = tw::gating::split;
   tw::gemm_emulated(p, {.a = a.data(), .b = b.data(), .d = d.data(), .bias = bias.data()});

@@ -29,9 +29,9 @@ struct fused_product : product {
   }
   std::string text() const {
     gemm_epilogue const& e = problem.epilogue;
-    return product::text() + " bias " + std::to_string(int(e.bias)) + " " +
-           std::string(name(e.bias_type)) + " scales " + std::to_string(e.row_scale) +
-           std::to_string(e.col_scale) + " act " + std::to_string(int(e.act)) + " gate " +
+    return product::text() + " bias " + std::to_string(int(e.bias.over)) + " " +
+           std::string(name(e.bias.type)) + " scales " + std::to_string(bool{e.row_scale}) +
+           std::to_string(bool{e.col_scale}) + " act " + std::to_string(int(e.act)) + " gate " +
            std::to_string(int(e.gate)) + (e.c_last ? " C last" : " C first") +
            (problem.aux ? " aux" : "");
   }
@@ -78,14 +78,14 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
     e.c_last = gated || any(0, 1) != 0;
   }
   e.bias = along(any(0, 2));
-  e.bias_type = outputs[any(0, 2)];
+  e.bias.type = outputs[any(0, 2)];
   do e.act = activation(any(0, activation_count - 1));
   while (!gated && is_gate_only(e.act));
-  e.row_scale = any(0, 2) == 0;
-  e.col_scale = any(0, 2) == 0;
+  e.row_scale = any(0, 2) == 0 ? along::rows : along::none;
+  e.col_scale = any(0, 2) == 0 ? along::cols : along::none;
   if (!is_fused(e)) e.bias = along::cols;
   if (e.bias != along::none)
-    p.bias = make_matrix(e.bias_type, order::row_major, 1, e.bias == along::rows ? m : n, 0, fill);
+    p.bias = make_matrix(e.bias.type, order::row_major, 1, e.bias == along::rows ? m : n, 0, fill);
   if (e.row_scale) p.row_scale = make_matrix(elem::f32, order::row_major, 1, m, 0, fill);
   if (e.col_scale) p.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0, fill);
   bool const tn = oa == order::row_major && ob == order::col_major && d_type == ab;

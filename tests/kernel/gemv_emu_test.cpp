@@ -50,9 +50,10 @@ TEST(GemvEmu, ScalesOfRowsAndColumns) {
     static_cast<product&>(p) = random_few(rng, 60, 600);
     gemm_problem& q = p.problem;
     if (q.batch > 1) continue;
-    q.epilogue.row_scale = i % 3 != 0, q.epilogue.col_scale = i % 3 != 1;
-    q.epilogue.one_row_scale = q.epilogue.row_scale && i % 4 == 0;
-    q.epilogue.one_col_scale = q.epilogue.col_scale && i % 5 == 0;
+    q.epilogue.row_scale = i % 3 != 0 ? along::rows : along::none,
+    q.epilogue.col_scale = i % 3 != 1 ? along::cols : along::none;
+    q.epilogue.row_scale.one = q.epilogue.row_scale && i % 4 == 0;
+    q.epilogue.col_scale.one = q.epilogue.col_scale && i % 5 == 0;
     if (q.epilogue.row_scale)
       p.row_scale = make_matrix(elem::f32, order::row_major, 1, q.m, 0, fill);
     if (q.epilogue.col_scale)

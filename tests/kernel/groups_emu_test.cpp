@@ -150,11 +150,12 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
         } else if (x.epilogue.ops) {
           q.epilogue.act = activation::silu;
           q.epilogue.bias = static_cast<along>(rng() % 3);
-          q.epilogue.bias_type = elem::f32;
-          q.epilogue.row_scale = rng() % 2 != 0, q.epilogue.col_scale = rng() % 2 != 0;
+          q.epilogue.row_scale = rng() % 2 != 0 ? along::rows : along::none;
+          q.epilogue.col_scale = rng() % 2 != 0 ? along::cols : along::none;
           if (x.epilogue.gate) q.epilogue.gate = gating::split, q.epilogue.c_last = true;
         } else if (size_bytes(x.ab) == 1) {
-          q.epilogue.row_scale = rng() % 2 != 0, q.epilogue.col_scale = rng() % 2 != 0;
+          q.epilogue.row_scale = rng() % 2 != 0 ? along::rows : along::none;
+          q.epilogue.col_scale = rng() % 2 != 0 ? along::cols : along::none;
         }
         vectors_of_groups const v = random_vectors(q, rng);
         gemm_operands const o = v.with(p.operands());

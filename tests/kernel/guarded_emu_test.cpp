@@ -95,12 +95,12 @@ TEST(GuardedEmu, VectorsEndWithTheirLastValue) {
     fused_product p = random_fused(rng, 100);
     gemm_epilogue& e = p.problem.epilogue;
     e.bias = i % 3 == 0 ? along::cols : along::rows;
-    e.row_scale = e.col_scale = i % 2 == 0;
+    if (i % 2 == 0) e.row_scale = along::rows, e.col_scale = along::cols;
     std::int64_t const m = p.problem.m, n = p.problem.n;
     auto const vector = [&](elem type, std::int64_t size) {
       return make_matrix(type, order::row_major, 1, size, 0, fill);
     };
-    p.bias = vector(e.bias_type, e.bias == along::rows ? m : n);
+    p.bias = vector(e.bias.type, e.bias == along::rows ? m : n);
     p.row_scale = e.row_scale ? vector(elem::f32, m) : matrix{};
     p.col_scale = e.col_scale ? vector(elem::f32, n) : matrix{};
     runs += run_guarded(p, space, rng, true, 8);

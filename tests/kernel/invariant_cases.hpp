@@ -39,12 +39,11 @@ struct invariant_case {
 
 inline std::vector<invariant_case> invariant_cases() {
   using enum elem;
-  gemm_epilogue const bias{.bias = along::cols, .bias_type = f32, .act = activation::gelu_tanh};
-  gemm_epilogue const row_bias{.bias = along::rows, .bias_type = f32};
+  gemm_epilogue const bias{.bias = {along::cols, f32}, .act = activation::gelu_tanh};
+  gemm_epilogue const row_bias{.bias = {along::rows, f32}};
   gemm_epilogue const all{.bias = along::cols,
-                          .bias_type = f32,
-                          .row_scale = true,
-                          .col_scale = true,
+                          .row_scale = along::rows,
+                          .col_scale = along::cols,
                           .act = activation::silu};
   gemm_epilogue const gate{.act = activation::silu, .gate = gating::interleaved};
   gemm_precision const fast{.promote_k = 0}, every_64{.promote_k = 64};

@@ -43,7 +43,7 @@ TEST(OddPitch, RandomProblemsKeepTheBound) {
     product p = random_product(rng, i % 3 == 0 ? 300 : i % 3 == 1 ? 64 : 150, i % 4 == 0 ? 5 : 1);
     gemm_plan const plan = run_any(p, space, rng, i).value();
     expect_right(p);
-    ways.insert(plan.repitch_a + 2 * plan.repitch_b + 4 * plan.direct_d);
+    ways.insert(plan.repitch.a + 2 * plan.repitch.b + 4 * plan.direct_d);
     ASSERT_FALSE(HasFailure()) << "case " << i << ", " << plan.kernel << ", " << plan.why;
   }
   EXPECT_EQ(ways.size(), 8U) << "some choice of copies and plain stores was not tried";

@@ -80,7 +80,7 @@ inline scaled_result random_case(std::mt19937_64& rng, scaled_result_request con
     x.bias = make_matrix(elem::f32, order::row_major, 1, n, 0, small);
   }
   if (any(0, 2) == 0) {
-    e.col_scale = true;
+    e.col_scale = along::cols;
     x.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0,
                               [&] { return std::ldexp(1.0F, any(-3, 3)); });
   }

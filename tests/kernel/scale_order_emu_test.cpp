@@ -45,7 +45,7 @@ scaled make_scaled(std::mt19937_64& rng, elem ab, elem d_type, order d, int m, i
   s.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0, scale);
   s.p.problem = {m, n, 8, s.p.a.desc, s.p.b.desc, s.p.d.desc, std::nullopt};
   s.p.problem.alpha = number(20);
-  s.p.problem.epilogue.row_scale = s.p.problem.epilogue.col_scale = true;
+  s.p.problem.epilogue.row_scale = along::rows, s.p.problem.epilogue.col_scale = along::cols;
   return s;
 }
 

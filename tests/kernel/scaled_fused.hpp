@@ -24,8 +24,10 @@ void check_fused(scaled_product& p, gating gate, std::mt19937_64& rng, emu_works
   std::vector<float> vectors(static_cast<std::size_t>(q.m + 2 * q.n));
   for (float& x : vectors) x = finite_scale(rng);
   gemm_operands o = p.operands();
-  o.row_scale = vectors.data(), o.col_scale = o.row_scale + q.m, o.bias = o.col_scale + q.n;
-  q.epilogue.row_scale = rng() % 2 == 0, q.epilogue.col_scale = rng() % 2 == 0;
+  o.row_scale = vectors.data(), o.col_scale = vectors.data() + q.m;
+  o.bias = vectors.data() + q.m + q.n;
+  q.epilogue.row_scale = rng() % 2 == 0 ? along::rows : along::none,
+  q.epilogue.col_scale = rng() % 2 == 0 ? along::cols : along::none;
   q.epilogue.bias = along::cols;
   q.epilogue.act = activation::relu;
   q.epilogue.gate = gate;

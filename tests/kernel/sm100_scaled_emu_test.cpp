@@ -184,7 +184,7 @@ TEST(Sm100ScaledFused, AnEpilogueIsThatOfTheOtherKernels) {
     q.c.reset(), q.beta = 0;
     q.epilogue.act = activation::relu;
     q.epilogue.bias = along::cols;
-    q.epilogue.col_scale = true;
+    q.epilogue.col_scale = along::cols;
     std::vector<float> bias, scale;
     for (std::int64_t j = 0; j < q.n; ++j)
       bias.push_back(static_cast<float>(j % 7) - 3), scale.push_back(j % 2 == 0 ? 0.5F : 2.0F);

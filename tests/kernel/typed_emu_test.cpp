@@ -37,7 +37,7 @@ TEST_P(TypedEmu, RandomProblemsKeepTheBound) {
     std::vector<gemm_plan> const plans = built_plans(p.problem, operands, o.sms);
     ASSERT_FALSE(plans.empty()) << p.text();
     gemm_plan const& plan = plans[rng() % plans.size()];
-    copied += plan.repitch_a || plan.repitch_b;
+    copied += plan.repitch.a || plan.repitch.b;
     kernels.insert(plan.kernel);
     emulate(plan, operands, o);
     expect_right(p);

@@ -108,7 +108,7 @@ TEST(Accept, RefusesValuesThatAreNoEnumerator) {
         spoil([](gemm_problem& p) { p.epilogue.act = static_cast<activation>(77); }),
         spoil([](gemm_problem& p) { p.epilogue.gate = static_cast<gating>(77); }),
         spoil([](gemm_problem& p) { p.epilogue.bias = static_cast<along>(77); }),
-        spoil([](gemm_problem& p) { p.epilogue.bias_type = static_cast<elem>(77); })}) {
+        spoil([](gemm_problem& p) { p.epilogue.bias.type = static_cast<elem>(77); })}) {
     gemm_problem p = dense(32, 32, 32, order::row_major, order::col_major, order::row_major);
     p.c = p.d, p.beta = 1;
     ASSERT_FALSE(accept(p));

@@ -57,7 +57,8 @@ struct example {
       do e.act = static_cast<activation>(draw.below(activation_count));
       while (e.gate == gating::none && is_gate_only(e.act));
       e.bias = static_cast<along>(draw.below(3));
-      e.row_scale = draw.one_in(2), e.col_scale = draw.one_in(2);
+      e.row_scale = draw.one_in(2) ? along::rows : along::none,
+      e.col_scale = draw.one_in(2) ? along::cols : along::none;
       e.c_last = e.gate != gating::none || draw.one_in(2);
     }
     std::int64_t const cols = result_cols(e, p.n);

@@ -146,8 +146,8 @@ TEST(CopiedOperands, OfABatchWithAFusedEpilogue) {
   expect_equal_bits(p, "h200");
   p.epilogue.act = activation::gelu_tanh;
   p.epilogue.bias = along::cols;
-  p.epilogue.bias_type = elem::bf16;
-  p.epilogue.row_scale = p.epilogue.col_scale = true;
+  p.epilogue.bias.type = elem::bf16;
+  p.epilogue.row_scale = along::rows, p.epilogue.col_scale = along::cols;
   expect_equal_bits(p, "h200");
 }
 

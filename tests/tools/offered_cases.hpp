@@ -148,7 +148,7 @@ class offered_gemm {
     for (float& x : vectors_) x = scale();
     operands.bias = vectors_.data();
     operands.row_scale = vectors_.data() + std::max(m_, n_);
-    operands.col_scale = operands.row_scale + std::max(m_, n_);
+    operands.col_scale = vectors_.data() + 2 * std::max(m_, n_);
     choose_epilogue(c, cols);
     if (c.scale_a != scaling::other)
       problem.scale_a = scales_of({false, m_, k_}, c.scale_a, c.scale_type, scale_a_);
@@ -218,7 +218,8 @@ class offered_gemm {
     if (c.epilogue == bias_gelu) e.bias = along::cols, e.act = activation::gelu_tanh;
     if (c.epilogue == scales_relu_c) {
       // Scales of A and B that are vectors too are multiplied with them in the main loop or not.
-      e.row_scale = c.scale_a == scaling::other, e.col_scale = c.scale_b == scaling::other;
+      e.row_scale = c.scale_a == scaling::other ? along::rows : along::none,
+      e.col_scale = c.scale_b == scaling::other ? along::cols : along::none;
       e.bias = along::rows, e.act = activation::relu, e.c_last = true;
     }
     if (c.epilogue == swiglu) {

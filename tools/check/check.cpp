@@ -373,8 +373,8 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     one.b = matrix_at(o.b, p.b, i);
     if (p.c) one.c = matrix_at(o.c, *p.c, i);
     one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
-    one.scale_a = scales_at(o.scale_a, p.scale_a, i);
-    one.scale_b = scales_at(o.scale_b, p.scale_b, i);
+    for (role const x : a_and_b)
+      set_address(one, scales_of(x), scales_at(address(o, scales_of(x)), scale(p, x), i));
     std::vector<std::byte> block_scales;
     if (is_block_result(p))
       one.scale_d = (block_scales = scales_alone(p, alone, o.scale_d, i)).data();

@@ -59,8 +59,8 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   problem_request a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
   a.ab = type.ab, a.b = type.b, a.d = type.d, a.precision = type.precision;
   a.format = type.format, a.scale_d = result_scales_of(s);
-  if (type.scale_a) a.scale_a = scale_choice{*type.scale_a, scale_library::cublaslt};
-  if (type.scale_b) a.scale_b = scale_choice{*type.scale_b, scale_library::cublaslt};
+  for (role const x : a_and_b)
+    if (type.scales[x]) a.scales[x] = scale_choice{*type.scales[x], scale_library::cublaslt};
   a.epilogue = find_epilogue(s.epilogue).value();
   return tw::problem_of(a);
 }

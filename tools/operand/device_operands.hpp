@@ -10,20 +10,8 @@
 
 namespace tw {
 
-/// The matrix of A, B, C, D or the auxiliary output; nullptr of other roles.
-inline matrix_desc* matrix_of(gemm_problem& p, role r) {
-  switch (r) {
-    case role::a: return &p.a;
-    case role::b: return &p.b;
-    case role::c: return &*p.c;
-    case role::d: return &p.d;
-    case role::aux: return &*p.aux;
-    default: return nullptr;
-  }
-}
-
 /// An operand in host memory: the lines of a matrix, or bytes.
-inline matrix_view view_of(gemm_problem p, operand_desc const& x, std::byte const* host) {
+inline matrix_view view_of(gemm_problem const& p, operand_desc const& x, std::byte const* host) {
   matrix_desc const* const m = matrix_of(p, x.is);
   if (m == nullptr) return {elem::u8, order::row_major, 1, x.bytes(), host};
   bool const rows = m->ord == order::row_major;

@@ -25,7 +25,7 @@ gemm_problem in_16_bits(gemm_problem q) {
   bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || holds_integer_sums(q.d.type));
   q.a.type = q.b.type = elem::bf16;
   if (of_8_bits) q.d.type = elem::bf16;
-  q.scale_a.reset(), q.scale_b.reset();
+  for (role const x : a_and_b) scale(q, x).reset();
   q.precision = {};
   return q;
 }
@@ -39,7 +39,8 @@ plan_answer answer_of(gemm_problem const& p, std::string layout, std::string epi
   if (is_fp8(p.a.type) && !is_block_scaled(p) && promotion_interval(p) != 0) {
     gemm_problem never = p;
     never.precision.promote_k = 0;
-    if (scales_in_main_loop(p)) never.scale_a.reset(), never.scale_b.reset();
+    for (role const x : a_and_b)
+      if (scales_in_main_loop(p)) scale(never, x).reset();
     a.never_promoted_us = least_us(never, plans_for);
   }
   if (p.reproducible) {
@@ -63,7 +64,8 @@ std::string epilogue_word_of(gemm_problem const& p) {
     std::ranges::replace(word, '-', '_');
     text += (text.empty() ? "" : "_") + word;
   };
-  if (e.bias != along::none) add("bias");
+  for (operand_row const& r : operand_rows)
+    if (r.vector != nullptr && e.*r.vector) add(r.word);
   activation_names const& act = all_activations.row[static_cast<std::size_t>(e.act)];
   if (e.gate != gating::none)
     add(std::string(act.gated_word) + (e.gate == gating::split ? "_split" : "_interleaved"));

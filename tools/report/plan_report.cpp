@@ -290,11 +290,11 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
       a.workspace_bytes);
-  if (p.scale_a)
-    text += fmt::format("scale A    {}\n", text_of_scale(*p.scale_a, {false, p.m, p.k, p.batch}));
-  if (p.scale_b)
-    text += fmt::format("scale B    {}\n", text_of_scale(*p.scale_b, {true, p.n, p.k, p.batch}));
-  if (p.scale_a || p.scale_b)
+  for (role const x : a_and_b)
+    if (auto const& s = scale(p, x))
+      text += fmt::format("scale {}    {}\n", row_of(x).text,
+                          text_of_scale(*s, scaled_operand_of(p, x)));
+  if (has_scales(p))
     text += fmt::format("scales     multiplied in the {}\n",
                         is_block_scaled(p)       ? "tensor core"
                         : scales_in_main_loop(p) ? "main loop, every 128 elements of K"
@@ -341,10 +341,12 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
 }
 
 json scales_json(gemm_problem const& p) {
-  return {{"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},
-          {"scale_b", scale_json(p.scale_b, {true, p.n, p.k, p.batch})},
-          {"scale_d", p.scale_d ? json(result_scale_text(*p.scale_d, p.m, d_cols(p), p.batch))
-                                : json(nullptr)}};
+  json all;
+  for (role const x : a_and_b)
+    all[row_of(scales_of(x)).word] = scale_json(scale(p, x), scaled_operand_of(p, x));
+  all[row_of(role::scale_d).word] =
+      p.scale_d ? json(result_scale_text(*p.scale_d, p.m, d_cols(p), p.batch)) : json(nullptr);
+  return all;
 }
 
 json plan_json(plan_answer const& a, int top) {

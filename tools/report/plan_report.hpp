@@ -34,7 +34,7 @@ std::string limit_text(gemm_plan const& p);
 std::string plan_text(plan_answer const& a, int top, int columns = 0);
 nlohmann::ordered_json plan_json(plan_answer const& a, int top);
 
-/// "scale_a", "scale_b" and "scale_d": the convention of each in words, or null.
+/// The scales of A, B and D by their arguments: the convention of each in words, or null.
 nlohmann::ordered_json scales_json(gemm_problem const& p);
 
 }  // namespace tw

@@ -11,8 +11,8 @@
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/block_format.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tilewright/problem/precision.hpp"
-#include "tilewright/problem/scale.hpp"
 #include "tools/request/words.hpp"
 
 namespace tw::bench {
@@ -26,7 +26,7 @@ struct dtype_row {
   elem ab, d;
   std::optional<elem> b = {};  // nothing: ab
   gemm_precision precision = {};
-  std::optional<scaling> scale_a = {}, scale_b = {};
+  ab_table<std::optional<scaling>> scales = {};
   std::optional<block_format> format = {}, format_d = {};  // of A and B; of D
 };
 inline constexpr gemm_precision fast{.promote_k = 0}, promoted_64{.promote_k = 64},
@@ -42,11 +42,16 @@ inline constexpr std::array<dtype_row, 45> dtypes = {{
     {"fp16_f16acc", elem::f16, elem::f16, {}, f16_sums},
     {"fp8", elem::e4m3, elem::bf16},
     {"fp8_fast", elem::e4m3, elem::bf16, {}, fast},
-    {"fp8_row", elem::e4m3, elem::bf16, {}, {}, scaling::row, scaling::row},
-    {"fp8_row_fast", elem::e4m3, elem::bf16, {}, fast, scaling::row, scaling::row},
-    {"fp8_block", elem::e4m3, elem::bf16, {}, {}, scaling::block_1x128, scaling::block_128x128},
-    {"fp8_1x128", elem::e4m3, elem::bf16, {}, {}, scaling::block_1x128, scaling::block_1x128},
-    {"fp8_128x128", elem::e4m3, elem::bf16, {}, {}, scaling::block_128x128, scaling::block_128x128},
+    {"fp8_row", elem::e4m3, elem::bf16, {}, {}, {scaling::row, scaling::row}},
+    {"fp8_row_fast", elem::e4m3, elem::bf16, {}, fast, {scaling::row, scaling::row}},
+    {"fp8_block", elem::e4m3, elem::bf16, {}, {}, {scaling::block_1x128, scaling::block_128x128}},
+    {"fp8_1x128", elem::e4m3, elem::bf16, {}, {}, {scaling::block_1x128, scaling::block_1x128}},
+    {"fp8_128x128",
+     elem::e4m3,
+     elem::bf16,
+     {},
+     {},
+     {scaling::block_128x128, scaling::block_128x128}},
     {"e4m3", elem::e4m3, elem::bf16},
     {"e4m3_bf16", elem::e4m3, elem::bf16},
     {"e4m3_f16", elem::e4m3, elem::f16},
@@ -74,9 +79,9 @@ inline constexpr std::array<dtype_row, 45> dtypes = {{
     {"u8_bf16", elem::u8, elem::bf16},
     {"tf32", elem::tf32, elem::f32},
     {"f32", elem::f32, elem::f32},
-    {"mxfp8", elem::e4m3, elem::bf16, {}, {}, {}, {}, block_format::mxfp8},
-    {"mxfp4", elem::e2m1, elem::bf16, {}, {}, {}, {}, block_format::mxfp4},
-    {"nvfp4", elem::e2m1, elem::bf16, {}, {}, {}, {}, block_format::nvfp4},
+    {"mxfp8", elem::e4m3, elem::bf16, {}, {}, {}, block_format::mxfp8},
+    {"mxfp4", elem::e2m1, elem::bf16, {}, {}, {}, block_format::mxfp4},
+    {"nvfp4", elem::e2m1, elem::bf16, {}, {}, {}, block_format::nvfp4},
 }};
 
 /// The row of a name, or of a name and a type of D after it: "fp8_block_e4m3", "nvfp4_mxfp8".

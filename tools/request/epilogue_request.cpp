@@ -109,29 +109,36 @@ std::string text_of(gemm_epilogue const& e) {
   auto const add = [&](bool there, std::string const& what) {
     if (there) text += (text.empty() ? "" : ", ") + what;
   };
-  add(e.row_scale, "times a scale per row");
-  add(e.col_scale, "times a scale per column");
-  add(e.bias == along::rows, "plus a bias per row");
-  add(e.bias == along::cols, "plus a bias per column");
+  for (bool const multiplies : {true, false})
+    for (operand_row const& r : operand_rows) {
+      if (r.vector == nullptr || r.multiplies != multiplies) continue;
+      vector_desc const& v = e.*r.vector;
+      add(bool{v}, std::string(multiplies ? "times a " : "plus a ") + r.noun +
+                       (v == along::rows ? " per row" : " per column"));
+    }
   add(e.act != activation::none, text_of(e.act));
   add(e.gate == gating::split, "times what its gate passes (split)");
   add(e.gate == gating::interleaved, "times what its gate passes (interleaved)");
   return text;
 }
 
+std::string option_of(role r) {
+  std::string word = row_of(r).word;
+  std::ranges::replace(word, '_', '-');
+  return "--" + word;
+}
+
 void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
-  CLI::Option* const bias =
-      verb.add_option("--bias", r.bias, "vector that is added: a value per column of A B");
+  for (operand_row const& x : operand_rows)
+    if (x.vector != nullptr) verb.add_option(option_of(x.is), r.vectors[x.is], x.help);
   verb.add_option_function<std::string>(
           "--bias-along",
           [&r](std::string const& text) {
             r.bias_along = text == "rows" ? along::rows : along::cols;
           },
           "cols (default) or rows: the bias has a value per row")
-      ->needs(bias)
+      ->needs(verb.get_option(option_of(role::bias)))
       ->transform(one_of({"rows", "cols"}));
-  verb.add_option("--row-scale", r.row_scale, "vector of M factors, f32");
-  verb.add_option("--col-scale", r.col_scale, "vector of N factors, f32");
   CLI::Option* const act = verb.add_option_function<std::string>(
       "--activation", [&r](std::string const& text) { r.act = parse_activation(text).value(); },
       one_or_another(activation_words) + ", after scales, bias and C");

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tilewright/problem/epilogue.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace CLI {
 class App;
@@ -15,11 +15,15 @@ namespace tw {
 
 /// Names of files; empty: not requested.
 struct epilogue_request {
-  std::string bias, row_scale, col_scale, residual, aux;
+  role_table<std::string> vectors;
+  std::string residual, aux;
   along bias_along = along::cols;
   activation act = activation::none;
   gating gate = gating::none;
 };
+
+/// The option that names an operand: "--scale-a".
+std::string option_of(role r);
 
 /// Adds --bias, --bias-along, --row-scale, --col-scale, --activation, --gate, --residual and
 /// --aux.

@@ -2,9 +2,10 @@
 // epilogues.hpp  Names of epilogues, in shape files and on command lines: words joined by _, - or
 // :.
 //
-// bias: one value per column. The words and gated words of problem/activation.hpp; a gate is split
-// (the first N/2 columns of B) or interleaved (gate and up columns in turn). residual: a matrix is
-// added last. Vectors and the matrix have D's type.
+// bias, row_scale, col_scale: vectors (problem/operand.hpp), a bias per column. The words and gated
+// words of problem/activation.hpp; a gate is split (the first N/2 columns of B) or interleaved
+// (gate and up columns in turn). residual: a matrix is added last. A bias and the matrix have D's
+// type.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw::bench {
 
@@ -61,10 +62,12 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
     std::function<bool()> apply;
   };
   std::vector<meaning> meanings = {
-      {"bias", [&] { return e.epilogue.bias = along::cols, true; }},
       {"residual", [&] { return e.residual = e.epilogue.c_last = true; }},
       {"split", [&] { return order(gating::split); }},
       {"interleaved", [&] { return order(gating::interleaved); }}};
+  for (operand_row const& r : operand_rows)
+    if (r.vector != nullptr)
+      meanings.push_back({r.word, [&e, &r] { return e.epilogue.*r.vector = r.over_lines, true; }});
   for (activation_names const& a : all_activations) {
     if (a.id != activation::none && !is_gate_only(a.id))
       meanings.push_back({a.word, [&] { return act(a.id); }});
@@ -83,11 +86,13 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
 
 /// The words of find_epilogue: "bias, relu, gelu, gelu_erf, ...".
 inline std::string epilogue_words() {
-  std::string text = "bias";
+  std::string text;
   auto const add = [&](std::string_view word) {
-    text += ", ";
+    if (!text.empty()) text += ", ";
     for (char const c : word) text += c == '-' ? '_' : c;
   };
+  for (operand_row const& r : operand_rows)
+    if (r.vector != nullptr) add(r.word);
   for (activation_names const& a : all_activations)
     if (a.id != activation::none && !is_gate_only(a.id)) add(a.word);
   for (activation_names const& a : all_activations) add(a.gated_word);

@@ -8,6 +8,7 @@
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_format.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/request/device_choice.hpp"
@@ -17,8 +18,21 @@
 
 namespace tw {
 
+/// Options of A or of B.
+struct factor_request {
+  std::string file;        // its address
+  bool transpose = false;  // the file holds the transpose
+  std::string scale;       // of its scales: the address of a file, or a number; may be empty
+  scale_choice scale_as;   // their convention, if the command line names it
+  std::optional<factor_order> order;      // of block scales, if it is named
+  std::string second;                     // of nvfp4: the address of a file, or a number
+  bool second_is_reciprocal = false;      // 1 / the second level
+  std::optional<scaling> quantised_with;  // a wide matrix is quantised with such scales
+};
+
 struct gemm_request {
-  std::string a, b, c, d;  // addresses of files; c may be empty
+  ab_table<factor_request> of;
+  std::string c, d;  // addresses of files; c may be empty
   epilogue_request epilogue;
   float alpha = 1.0F;
   std::optional<float> beta;    // not given: 1 with C, 0 without
@@ -27,36 +41,25 @@ struct gemm_request {
   gemm_precision precision;
   bool truncates_tf32 = false;  // the low 13 bits of float32 numbers are ignored
   bool reproducible = false;
-  std::optional<block_format> format;            // of block-scaled operands
-  std::optional<factor_order> order_a, order_b;  // of their scales, where named
-  std::string second_a, second_b;                // of nvfp4: addresses of files, or numbers
-  bool second_a_is_reciprocal = false, second_b_is_reciprocal = false;  // 1 / the second level
-  std::string scale_a, scale_b;                 // addresses of files, or numbers; may be empty
-  std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
-  scale_choice scale_a_as, scale_b_as;          // scale conventions that the command line names
+  std::optional<block_format> format;  // of block-scaled operands
   result_scale_request scale_d;
   std::optional<elem> out_dtype;  // not given: see default_d()
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
-  bool transpose_a = false, transpose_b = false;  // the file holds the transpose
-  bool batch = false;                             // .npy files may hold stacks of matrices
   group_request groups;
+  bool batch = false;    // .npy files may hold stacks of matrices
   bool hazards = false;  // of the emulated run
   bool check = false, json = false, quiet = false;
   std::string family = {};  // of the kernel; empty: any
   std::string arch = {};    // "sm100"; empty: that of the device or of the family
 };
 
-struct operand_pair {
-  elem a, b;
-};
-
 /// The operands' types: --dtype and --dtype-b, for tf32 f32, which is rounded to tf32 when it is
 /// loaded, unless the low bits are to be ignored. Without them those of the files if both are
 /// 8-bit floats or both 8-bit integers, bf16 if either file is bf16, f16 if both are f16, else
 /// bf16.
-constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
+constexpr ab_table<elem> operand_types(gemm_request const& r, elem a, elem b) {
   auto const stored = [&](elem type) {
     bool const as_tf32 = is_multiplied_as_tf32(type);
     return !as_tf32 ? type : r.truncates_tf32 ? elem::tf32 : elem::f32;

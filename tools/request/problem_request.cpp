@@ -46,18 +46,17 @@ gemm_problem problem_of(problem_request const& a) {
   p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, p.b_matrices());
   p.precision = a.precision;
   p.reproducible = a.reproducible;
-  p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
-  p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
-  if (a.format) {
-    p.scale_a = make_block_scale({false, a.m, a.k, a.batch}, *a.format, a.scale_order);
-    p.scale_b = make_block_scale({true, a.n, a.k, a.batch}, *a.format, a.scale_order);
+  for (role const x : a_and_b) {
+    scaled_operand const of{x == role::b, outer_extent(p, x), p.k, a.batch};
+    scale(p, x) =
+        a.format ? make_block_scale(of, *a.format, a.scale_order) : scales_of(a.scales[x], of);
   }
   p.epilogue = a.epilogue.epilogue;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, p.d_matrices());
   if (a.scale_d.any())
     p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {
-    p.epilogue.bias_type = size_bits(a.d) <= 8 ? elem::bf16 : a.d;
+    p.epilogue.bias.type = size_bits(a.d) <= 8 ? elem::bf16 : a.d;
     p.alpha =
         1 / std::sqrt(static_cast<float>(a.k));  // sums of magnitude 1: activations bend there
   }

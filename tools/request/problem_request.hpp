@@ -21,7 +21,7 @@ struct problem_request {
   std::optional<block_format> format = {};            // then ab is its type
   factor_order scale_order = factor_order::swizzled;  // of its scales
   gemm_precision precision = {};
-  std::optional<scale_choice> scale_a = {}, scale_b = {};  // of float32
+  ab_table<std::optional<scale_choice>> scales = {};  // of float32
   result_scale_request scale_d = {};
   std::string layout = "TN";  // A is T = (m, k) or N = (k, m), B is N = (n, k) or T = (k, n)
   order d_order = order::row_major;

@@ -31,7 +31,7 @@
 #include <string_view>
 
 #include "tilewright/base/check.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -82,6 +82,38 @@ struct gemm_arguments {
   bool c_last = false;  // C is added after the activation; with a gate it always is
   bool scale_d_power_of_two = false;
 };
+
+/// The members of gemm_arguments for an operand.
+struct argument_row {
+  role is;
+  tensor_argument const* gemm_arguments::*tensor;
+  std::string_view gemm_arguments::*convention = nullptr;  // of scales
+};
+inline constexpr argument_row argument_rows[] = {
+    {role::a, &gemm_arguments::a},
+    {role::b, &gemm_arguments::b},
+    {role::c, &gemm_arguments::c},
+    {role::d, &gemm_arguments::d},
+    {role::aux, &gemm_arguments::aux},
+    {role::bias, &gemm_arguments::bias},
+    {role::scale_a, &gemm_arguments::scale_a, &gemm_arguments::scale_a_as},
+    {role::scale_b, &gemm_arguments::scale_b, &gemm_arguments::scale_b_as},
+    {role::scale_d, &gemm_arguments::scale_d, &gemm_arguments::scale_d_as},
+    {role::second_a, &gemm_arguments::second_a},
+    {role::second_b, &gemm_arguments::second_b},
+};
+constexpr argument_row const& argument_row_of(role r) {
+  for (argument_row const& x : argument_rows)
+    if (x.is == r) return x;
+  return argument_rows[0];
+}
+/// The tensor of an operand, or nullptr; the word of its convention.
+constexpr tensor_argument const* tensor_of_role(gemm_arguments const& g, role r) {
+  return g.*argument_row_of(r).tensor;
+}
+constexpr std::string_view convention_of_role(gemm_arguments const& g, role r) {
+  return g.*argument_row_of(r).convention;
+}
 
 struct tensor_gemm {
   gemm_problem problem;

@@ -10,6 +10,7 @@
 #include "tilewright/kernel/l2_hints.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -66,15 +67,15 @@ struct gemm_plan {
   double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
   std::string measured_on{};    // name of the device that a measured plan is from; empty: `tuned`
   plan_source source = plan_source::model;
-  std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
-  bool repitch_b = false;
+  std::string why;  // one line
+  /// Is A or B copied to a padded pitch in the workspace first?
+  ab_table<bool> repitch;
   /// Operands of 8 and 32 bits that are copied to K-major order first, as the caller gave them.
   /// `normal` describes the copies.
-  std::optional<matrix_desc> from_a{}, from_b{};
+  ab_table<std::optional<matrix_desc>> from;
   /// Scales of block-scaled operands that are copied to the order 32x4x4 first, as the caller gave
   /// them. `normal` describes the copies.
-  std::optional<scale_desc> from_scale_a{}, from_scale_b{};
+  ab_table<std::optional<scale_desc>> scales_from;
   /// D is computed in float32 in the workspace, and quantised by a second launch. `normal` has the
   /// float32 D, without scales.
   bool stage_d = false;

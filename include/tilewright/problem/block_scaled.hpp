@@ -21,7 +21,7 @@
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_format.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -32,13 +32,15 @@ constexpr bool is_block_scale(scale_desc const& s) {
 
 /// Are A and B block-scaled? Of accepted problems both are or neither is.
 constexpr bool is_block_scaled(gemm_problem const& p) {
-  return p.scale_a && p.scale_b && is_block_scale(*p.scale_a) && is_block_scale(*p.scale_b);
+  for (role const x : a_and_b)
+    if (!scale(p, x) || !is_block_scale(*scale(p, x))) return false;
+  return true;
 }
 
 /// The format of accepted block-scaled operands.
 constexpr block_format format_of(gemm_problem const& p) {
   if (!packs_in_pairs(p.a.type)) return block_format::mxfp8;
-  return is_exponent(p.scale_a->type) ? block_format::mxfp4 : block_format::nvfp4;
+  return is_exponent(scale(p, role::a)->type) ? block_format::mxfp4 : block_format::nvfp4;
 }
 
 }  // namespace tw

@@ -17,6 +17,22 @@ enum class gating : std::uint8_t { none, interleaved, split };
 /// A vector with a value per row, or one per column.
 enum class along : std::uint8_t { none, rows, cols };
 
+/// A vector of an epilogue: a value for each row or for each column of A B, or one for all.
+struct vector_desc {
+  along over = along::none;  // none: the epilogue does not have the vector
+  elem type = elem::f32;
+  bool one = false;  // a single value
+
+  constexpr vector_desc() = default;
+  constexpr vector_desc(along over, elem type = elem::f32, bool one = false)
+      : over(over),
+        type(type),
+        one(one) {}
+  constexpr explicit operator bool() const { return over != along::none; }
+  constexpr bool operator==(vector_desc const&) const = default;
+  constexpr bool operator==(along direction) const { return over == direction; }
+};
+
 /// The epilogue of a GEMM, in float32 and in this order; absent steps are left out. For row i
 /// and column j of the M x N result, acc = sum over k of A(i,k) B(k,j):
 ///
@@ -41,22 +57,19 @@ enum class along : std::uint8_t { none, rows, cols };
 /// not clamp; relu(-inf) = 0; gelu and silu of -inf are NaN (-inf times a sigmoid of 0); act(NaN)
 /// is NaN. For a finite x of large magnitude gelu and silu are x or -0.
 struct gemm_epilogue {
-  along bias = along::none;
-  elem bias_type = elem::f32;  // f32, bf16 or f16
-  bool row_scale = false;      // M values of f32
-  bool col_scale = false;      // N values of f32
+  vector_desc bias = {};       // of f32, bf16 or f16
+  vector_desc row_scale = {};  // over rows, of f32; also with scales of A that have blocks along K
+  vector_desc col_scale = {};  // over columns, of f32
   activation act = activation::none;
   gating gate = gating::none;
   bool c_last = false;
-  bool one_row_scale = false;  // the row scale is a single value for all rows
-  bool one_col_scale = false;
 
   bool operator==(gemm_epilogue const&) const = default;
 };
 
 /// True if the epilogue has more than alpha and beta.
 constexpr bool is_fused(gemm_epilogue const& e) {
-  return e.bias != along::none || e.row_scale || e.col_scale || e.act != activation::none ||
+  return e.bias || e.row_scale || e.col_scale || e.act != activation::none ||
          e.gate != gating::none;
 }
 

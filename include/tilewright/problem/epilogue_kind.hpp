@@ -50,7 +50,7 @@ constexpr epilogue_operands operands_needed(gemm_problem const& p) {
 /// Has the epilogue of this GEMM scales of rows or columns, and nothing else?
 inline bool has_scales_alone(gemm_problem const& p) {
   gemm_epilogue e = p.epilogue;
-  e.row_scale = e.col_scale = false;
+  e.row_scale = e.col_scale = {};
   return is_fused(p.epilogue) && !is_fused(e) && !p.aux && !p.scale_d;
 }
 

@@ -82,9 +82,9 @@ struct gemm_problem {
   std::optional<group_desc> groups = std::nullopt;
 
   /// Matrices of A, B and D (and C): one for each index of the batch, or for each group.
-  std::int64_t a_matrices() const { return matrices_of(group_axis::n); }
-  std::int64_t b_matrices() const { return matrices_of(group_axis::m); }
-  std::int64_t d_matrices() const { return matrices_of(group_axis::k); }
+  constexpr std::int64_t a_matrices() const { return matrices_of(group_axis::n); }
+  constexpr std::int64_t b_matrices() const { return matrices_of(group_axis::m); }
+  constexpr std::int64_t d_matrices() const { return matrices_of(group_axis::k); }
 
   /// Vectors along rows, or columns: has each group another? Rows of groups of rows share one.
   constexpr bool rows_of_each_group() const {
@@ -101,7 +101,7 @@ struct gemm_problem {
   bool operator==(gemm_problem const&) const = default;
 
  private:
-  std::int64_t matrices_of(group_axis each) const {
+  constexpr std::int64_t matrices_of(group_axis each) const {
     return groups && groups->axis == each ? groups->count : batch;
   }
 };
@@ -125,16 +125,16 @@ struct gemm_operands {
   void const* const* b_array = nullptr;
   void const* const* c_array = nullptr;
   void* const* d_array = nullptr;
-  void const* bias = nullptr;        // M or N values of epilogue.bias_type
-  float const* row_scale = nullptr;  // M values
-  float const* col_scale = nullptr;  // N values
+  void const* bias = nullptr;       // M or N values of epilogue.bias.type
+  void const* row_scale = nullptr;  // M values of f32
+  void const* col_scale = nullptr;  // N values of f32
   void* aux = nullptr;
   void const* scale_a = nullptr;  // of problem.scale_a
   void const* scale_b = nullptr;
   void* scale_d = nullptr;  // of problem.scale_d: read where it is given, else written
   /// One float32 each, where problem.scale_a or scale_b has a second level (NVFP4).
-  float const* second_level_a = nullptr;
-  float const* second_level_b = nullptr;
+  void const* second_level_a = nullptr;
+  void const* second_level_b = nullptr;
   void const* groups = nullptr;  // of problem.groups: group_desc::numbers() integers
   /// 0 before the launch, or nullptr. The kernel writes 1 + g if the number of group g is not
   /// possible: it descends, is negative, or exceeds the total. It then takes the nearest one.

@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "tilewright/base/check.hpp"
-#include "tilewright/problem/scale.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -60,6 +60,12 @@ struct scaled_operand {
 
   bool operator==(scaled_operand const&) const = default;
 };
+
+/// A, B or D of a problem.
+constexpr scaled_operand scaled_operand_of(gemm_problem const& p, role x) {
+  if (x == role::d) return {false, p.m, result_cols(p.epilogue, p.n), p.d_matrices()};
+  return {x == role::b, outer_extent(p, x), p.k, matrix_count(p, x)};
+}
 
 /// The reading that the caller names.
 struct scale_choice {

@@ -23,7 +23,7 @@
 #pragma once
 
 #include "tilewright/problem/block_scaled.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -32,7 +32,7 @@ inline constexpr int scale_block_k = 128;
 
 /// Elements of K that share the scales of the main loop.
 constexpr std::int64_t main_loop_block_k(gemm_problem const& p) {
-  return is_block_scaled(p) ? p.scale_a->block_k : scale_block_k;
+  return is_block_scaled(p) ? scale(p, role::a)->block_k : scale_block_k;
 }
 
 /// Is it a float32 scale for everything, or a vector of them, the same for the whole batch?
@@ -59,11 +59,12 @@ constexpr bool scales_in_main_loop(gemm_problem const& p) {
     return fits_epilogue(s, scale_extent_of(p, outer), p.k, false) ||
            (of_each && fits_epilogue(s, outer, p.k, true));
   };
-  bool const a =
-      p.scale_a && (p.epilogue.row_scale || !fits(*p.scale_a, p.m, p.rows_of_each_group()));
-  bool const b =
-      p.scale_b && (p.epilogue.col_scale || !fits(*p.scale_b, p.n, p.cols_of_each_group()));
-  return a || b;
+  for (role const x : a_and_b) {
+    std::optional<scale_desc> const& s = scale(p, x);
+    if (s && (epilogue_scale(p.epilogue, x) || !fits(*s, outer_extent(p, x), of_each_group(p, x))))
+      return true;
+  }
+  return false;
 }
 
 /// Elements of K after which sums of 8-bit floats are added to float32 sums; 0: never.
@@ -75,16 +76,12 @@ constexpr int promotion_interval(gemm_problem const& p) {
 /// The problem with its scales in the epilogue, if they fit there.
 constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
   if (scales_in_main_loop(p)) return p;
-  if (p.k == 0) p.scale_a.reset(), p.scale_b.reset();
-  if (p.scale_a) {
-    p.epilogue.row_scale = true;
-    p.epilogue.one_row_scale = canonical(*p.scale_a, p.m, p.k).block_outer == 0;
-    p.scale_a.reset();
-  }
-  if (p.scale_b) {
-    p.epilogue.col_scale = true;
-    p.epilogue.one_col_scale = canonical(*p.scale_b, p.n, p.k).block_outer == 0;
-    p.scale_b.reset();
+  for (role const x : a_and_b) {
+    std::optional<scale_desc>& s = scale(p, x);
+    if (s && p.k != 0)
+      epilogue_scale(p.epilogue, x) = {x == role::a ? along::rows : along::cols, elem::f32,
+                                       canonical(*s, outer_extent(p, x), p.k).block_outer == 0};
+    s.reset();
   }
   return p;
 }

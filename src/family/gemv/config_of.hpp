@@ -18,7 +18,7 @@ inline bool is_gemv(gemm_plan const& plan) {
 inline bool computes(gemv_config const& c, gemm_problem const& q) {
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
   bool const plain = operands_needed(q) == epilogue_operands{} || has_scales_alone(q);
-  return k_major && !q.has_pointers() && plain && !q.scale_a && !q.scale_b && c.ab == q.a.type &&
+  return k_major && !q.has_pointers() && plain && !has_scales(q) && c.ab == q.a.type &&
          c.ab == q.b.type && c.d == q.d.type && q.n <= c.cols && q.k % c.piece() == 0;
 }
 

@@ -28,7 +28,7 @@ class family final : public tiled_family<kernels> {
   }
   void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
                  std::vector<gemm_plan>& plans) const override {
-    if (base.repitch_a || base.repitch_b) return;
+    if (base.repitch.a || base.repitch.b) return;
     auto const others = static_cast<std::ptrdiff_t>(plans.size());
     tiled_family::add_plans(base, dev, workspace_bytes, plans);
     // Every D is written by plain stores: the hint that says so does not apply.

@@ -11,9 +11,7 @@
 namespace tw::sm100_gemm_family {
 
 /// Are the scales of A or B multiplied for each block of 128 elements of K?
-inline bool has_block_scales(gemm_problem const& q) {
-  return (q.scale_a || q.scale_b) && !is_block_scaled(q);
-}
+inline bool has_block_scales(gemm_problem const& q) { return has_scales(q) && !is_block_scaled(q); }
 
 /// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
 /// run transposed). Sums are float32 whatever the problem's precision allows, of all of K or of

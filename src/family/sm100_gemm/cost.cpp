@@ -62,8 +62,7 @@ predicted_times predict(gemm_problem const& p, sm100_config const& c, device con
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
-  double const scales =
-      scale_bytes(p.scale_a, p.m, p.k, p.batch) + scale_bytes(p.scale_b, p.n, p.k, p.batch);
+  double const scales = scale_bytes(p);
   r.dram_us =
       (operands + scales + results * size_bytes(c.d) + aux_bytes + c_bytes) / g.dram_bytes_per_us;
   double const stored = 1.0 * sm100_cta::rows * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *

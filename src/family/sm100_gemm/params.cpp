@@ -42,8 +42,8 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
                            box_of(c.b.stored, c.b.major, wide, c.b_share()), wide, t, placed);
   p.epilogue = tcgen05_epilogue(plan, q, o, placed, t);
   if (c.block_scales) {
-    p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
-    p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
+    p.a_scales = scales_of(q, o, role::a);
+    p.b_scales = scales_of(q, o, role::b);
   }
   return p;
 }

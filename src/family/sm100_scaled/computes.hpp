@@ -22,8 +22,9 @@ inline bool scales_in_tiles(gemm_problem const& q) {
 /// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
 /// run transposed), A and B are contiguous along K.
 inline bool computes(block_scaled_config const& c, gemm_problem const& q) {
-  return is_block_scaled(q) && c.a == q.a.type && c.b == q.b.type && c.scale == q.scale_a->type &&
-         c.block == q.scale_a->block_k && c.d == q.d.type && major_of_a(q.a) == operand_major::k &&
+  return is_block_scaled(q) && c.a == q.a.type && c.b == q.b.type &&
+         c.scale == scale(q, role::a)->type && c.block == scale(q, role::a)->block_k &&
+         c.d == q.d.type && major_of_a(q.a) == operand_major::k &&
          major_of_b(q.b) == operand_major::k && q.d.ord == order::row_major &&
          operands_needed(q) == c.operands() && (!c.block_result() || scales_in_tiles(q));
 }

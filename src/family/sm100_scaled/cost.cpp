@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/kernel/sm100/cta.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw::sm100_scaled_family {
 
@@ -32,7 +33,8 @@ predicted_times predict(gemm_problem const& p, block_scaled_config const& c, dev
   double const factors = static_cast<double>(divide_up(p.k, c.block));  // of a line
   double const operands =
       (rows * matrices(p.a.batch_stride_elems) + cols * matrices(p.b.batch_stride_elems)) * line +
-      (rows * matrices(p.scale_a->batch_stride) + cols * matrices(p.scale_b->batch_stride)) *
+      (rows * matrices(scale(p, role::a)->batch_stride) +
+       cols * matrices(scale(p, role::b)->batch_stride)) *
           factors;
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
   double const aux_bytes = c.aux() ? sums * size_bits(c.d) / 8 : 0;

@@ -2,6 +2,8 @@
 // computes.hpp  Which GEMMs a kernel of the family computes.
 #pragma once
 
+#include <algorithm>
+
 #include "family/normal_form.hpp"
 #include "family/result_scale.hpp"
 #include "tilewright/kernel/operand_scales.hpp"
@@ -13,15 +15,14 @@ namespace tw {
 
 /// Are there less than 2^32 scales of A, and of B? The kernels number them with 32 bits.
 inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
-  auto const fits = [&](std::optional<scale_desc> const& s, std::int64_t outer,
-                        std::int64_t count) {
+  return std::ranges::all_of(a_and_b, [&](role x) {
+    auto const& s = scale(q, x);
     if (!s) return true;
     std::int64_t batches = 0, all = 0;
-    return !__builtin_mul_overflow(count - 1, s->batch_stride, &batches) &&
-           !__builtin_add_overflow(scale_extent(*s, outer, q.k), batches, &all) &&
+    return !__builtin_mul_overflow(matrix_count(q, x) - 1, s->batch_stride, &batches) &&
+           !__builtin_add_overflow(scale_extent(*s, outer_extent(q, x), q.k), batches, &all) &&
            all < std::int64_t{1} << 32;
-  };
-  return fits(q.scale_a, q.m, q.a_matrices()) && fits(q.scale_b, q.n, q.b_matrices());
+  });
 }
 
 /// Has a kernel code for block scales of B alone, and none for column scales?
@@ -31,8 +32,9 @@ inline bool takes_scales_of_blocks(gemm_config const& c) {
 /// Has a tile of the kernel one block scale of B, with a gate one for the gate columns and one for
 /// the up columns? With a split gate N/2 is a multiple of the tile's columns of D then.
 inline bool has_scales_of_blocks(gemm_config const& c, gemm_problem const& q) {
-  if (!q.scale_b || q.scale_b->block_outer == 0) return true;
-  return q.scale_b->block_outer >= 1 << block_outer_log2 &&
+  auto const& of_b = scale(q, role::b);
+  if (!of_b || of_b->block_outer == 0) return true;
+  return of_b->block_outer >= 1 << block_outer_log2 &&
          (q.epilogue.gate != gating::split || q.n / 2 % c.cols_of_d() == 0);
 }
 
@@ -40,10 +42,11 @@ inline bool has_scales_of_blocks(gemm_config const& c, gemm_problem const& q) {
 inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   gemm_precision const& wanted = q.precision;
   if (is_block_scaled(q)) return false;
-  if (c.scaled() || q.scale_a || q.scale_b)
-    return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q) &&
+  if (c.scaled() || has_scales(q)) {
+    return c.scaled() && has_scales(q) && c.promote_k() == promotion_interval(q) &&
            (!takes_scales_of_blocks(c) || has_scales_of_blocks(c, q)) &&
            numbers_scales_in_32_bits(q);
+  }
   if (is_fp8(c.a.multiplied)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;
 }

@@ -40,7 +40,7 @@ struct cost {
 struct odd_matrices {
   bool d = false;
   double copied_bytes = 0;
-  bool transposed_a = false, transposed_b = false;  // in these copies
+  ab_table<bool> transposed;  // in these copies
 };
 
 /// Rows of tiles for which gemm_calibration has separate constants: efficiency_64, power_192, ...
@@ -84,7 +84,8 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                                          r.promoted_2_warpgroups_wide * wide;
   scale_calibration const& s = model.scales;
   // Each column has a scale. B is the B that the kernel loads: with swap-AB the A of the request.
-  bool const columns = c.gated() || (p.scale_b && p.scale_b->block_outer == 1);
+  auto const& of_b = scale(p, role::b);
+  bool const columns = c.gated() || (of_b && of_b->block_outer == 1);
   bool const three = c.math_warpgroups() == 3, narrow = !three && c.tile_n <= narrow_columns;
   double const scaled = columns ? (three    ? s.promotion_1x128_3_warpgroups
                                    : narrow ? s.promotion_1x128_narrow
@@ -207,8 +208,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   operand_order_calibration const& orders = dev.model->operand_orders;
   double const of_copy =
       multicasts(c) ? orders.transposed_multicast_factor : orders.transposed_load_factor;
-  double const a_bytes = row_bytes * c.tile_m * factor(p.a) * (odd.transposed_a ? of_copy : 1),
-               b_bytes = row_bytes * c.tile_n * factor(p.b) * (odd.transposed_b ? of_copy : 1);
+  double const a_bytes = row_bytes * c.tile_m * factor(p.a) * (odd.transposed.a ? of_copy : 1),
+               b_bytes = row_bytes * c.tile_n * factor(p.b) * (odd.transposed.b ? of_copy : 1);
   double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
   bool const apart = c.cluster_k > 1 || (s.split_k_tiles > 0 && s.split_k_tiles == s.tiles);
   int const ctas = s.clusters * c.cluster_k;
@@ -264,9 +265,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
                (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
   if (p.c && p.beta != 0)
     r.reads_us += mn / matrices(p.d) * matrices(*p.c) * size_bytes(p.c->type) / m.dram_bytes_per_us;
-  r.reads_us +=
-      (scale_bytes(p.scale_a, p.m, p.k, p.batch) + scale_bytes(p.scale_b, p.n, p.k, p.batch)) /
-      m.dram_bytes_per_us;
+  r.reads_us += scale_bytes(p) / m.dram_bytes_per_us;
   double const d_scales =
       p.scale_d ? scale_bytes(p.scale_d->desc, p.m, result_cols(p.epilogue, p.n), p.batch) : 0;
   double const aux = p.aux ? static_cast<double>(p.m) * static_cast<double>(p.n) *

@@ -2,6 +2,7 @@
 // facts.hpp  Problems that a Hopper kernel computes, for lists of kernels and random problems.
 #pragma once
 
+#include "family/sm90_gemm/computes.hpp"
 #include "family/sm90_gemm/schedules.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/family/family.hpp"

@@ -33,7 +33,7 @@ class family final : public family_of<kernels> {
                  std::vector<gemm_plan>& plans) const override {
     if (dev.compute_capability != 90) return;  // machine code for sm_90a
     // Copies of operands that TMA cannot address know nothing of groups: dispatch/plan.cpp refuses.
-    if (base.normal.groups && (base.repitch_a || base.repitch_b)) return;
+    if (base.normal.groups && (base.repitch.a || base.repitch.b)) return;
     for (int kernel = 0; kernel < kernel_count(); ++kernel) {
       if (!computes_by(config_at(kernel), base.normal)) continue;
       gemm_plan plan = base;

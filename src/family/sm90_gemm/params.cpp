@@ -166,8 +166,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a.is_mn_major() ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b.is_mn_major() ? p.b : map_b(b_left);
-  p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
-  p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
+  p.a_scales = scales_of(q, o, role::a);
+  p.b_scales = scales_of(q, o, role::b);
   // Groups begin at rows whose scales lie at any multiple of 4 bytes.
   p.a_scales_by_bulk = c.bulk_copies_scales() && !c.grouped() && can_bulk_copy(p.a_scales, q.m) &&
                        p.b_scales.data != nullptr && p.b_scales.ue8m0 == 0;

@@ -22,16 +22,13 @@ namespace {
 /// The problem with the leading dimensions that the kernel loads with, and what TMA cannot address.
 gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
   gemm_problem q = plan.normal;
-  auto const copy = [&](matrix_desc& m, extents e) {
-    padded const target = padded_copy(m, e, q.batch);
-    m.pitch_elems = target.pitch_elems;
-    odd.copied_bytes += static_cast<double>(target.bytes);
-  };
   odd.d = plan.direct_d;
-  if (plan.repitch_a) copy(q.a, extents_of_a(q));
-  if (plan.repitch_b) copy(q.b, extents_of_b(q));
-  odd.transposed_a = plan.from_a && plan.from_a->ord != q.a.ord;
-  odd.transposed_b = plan.from_b && plan.from_b->ord != q.b.ord;
+  odd.copied_bytes = copied_bytes(plan);
+  for (role const x : a_and_b) {
+    matrix_desc& m = *matrix_of(q, x);
+    odd.transposed[x] = plan.from[x] && plan.from[x]->ord != m.ord;
+    if (plan.repitch[x]) m.pitch_elems = padded_copy(m, extents_of(q, x), q.batch).pitch_elems;
+  }
   return q;
 }
 

@@ -99,9 +99,8 @@ class gemm_runner {
     bool const exact = holds_integer_sums(facts_.d);  // D is the sum itself
     elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
     checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
-    // Bias, scales of rows, of columns; of groups each may have others.
-    std::int64_t const vector = std::max(m, n) * (grouped ? most_groups : 1);
-    checked_matrix vectors(elem::f32, row_major, 3, vector, 0);
+    std::int64_t const vector = std::max(m, n) * (grouped ? most_groups : 1);  // of each group
+    checked_matrix vectors(elem::f32, row_major, vector_count, vector, 0);
     checked_matrix aux(facts_.d, d.desc.ord, m, n, pad());
     for (checked_matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
@@ -118,29 +117,29 @@ class gemm_runner {
     if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     o.groups = sizes.data();
-    auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
-    o.bias = lines, o.row_scale = lines + vector, o.col_scale = lines + 2 * vector;
+    auto const* line = reinterpret_cast<float const*>(vectors.bytes.data());
+    for (operand_row const& r : operand_rows)
+      if (r.vector != nullptr) set_address(o, r.is, line), line += vector;
     bool const blocks = facts_.block_scaled.has_value();
-    checked_matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0);
-    checked_matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0);
-    float const second_level[] = {0.0123F, 3.7F};
-    if (blocks) {
-      p.scale_a = random_block_scales({false, m, k}, *facts_.block_scaled, scale_a, random);
-      p.scale_b = random_block_scales({true, n, k}, *facts_.block_scaled, scale_b, random);
-      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
-      if (p.scale_a->second_level)
-        o.second_level_a = &second_level[0], o.second_level_b = &second_level[1];
+    ab_table<checked_matrix> scales{
+        checked_matrix(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0),
+        checked_matrix(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0)};
+    ab_table<float> const second_levels{0.0123F, 3.7F};
+    bool in_main_loop = blocks;
+    for (role const x : a_and_b) {
+      if (!blocks && !facts_.scaled) continue;
+      scaled_operand const of{x == role::b, outer_extent(p, x), k};
+      scale(p, x) = blocks ? random_block_scales(of, *facts_.block_scaled, scales[x], random)
+                           : random_scales(of, scales[x], random);
+      in_main_loop = in_main_loop || !fits_epilogue(*scale(p, x), of.outer, k);
+      set_address(o, scales_of(x), scales[x].bytes.data());
+      if (scale(p, x)->second_level) set_address(o, second_level_of(x), &second_levels[x]);
     }
-    if (facts_.scaled) {
-      p.scale_a = random_scales({false, m, k}, scale_a, random);
-      p.scale_b = random_scales({true, n, k}, scale_b, random);
-      if (fits_epilogue(*p.scale_a, m, k) && fits_epilogue(*p.scale_b, n, k)) return false;
-      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
-    }
+    if (facts_.scaled && !in_main_loop) return false;
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
-    constexpr std::int64_t second_levels = 4;
+    constexpr std::int64_t levels_of_d = 4;
     checked_matrix scale_d(elem::f32, row_major, 1,
-                           scale_elems(m, d_cols, blocks || staged) + second_levels, 0);
+                           scale_elems(m, d_cols, blocks || staged) + levels_of_d, 0);
     if (staged) p.scale_d = staged->scales;
     if (facts_.epilogue.scales) {
       p.scale_d = blocks ? make_block_result(*facts_.block_scaled, m, d_cols)
@@ -160,7 +159,7 @@ class gemm_runner {
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
     options.tensor_fences = fences_;
-    for (checked_matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b, &scale_d})
+    for (checked_matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scales.a, &scales.b, &scale_d})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), checked_matrix::margin_bytes});
     std::vector<gemm_plan> plans =
         plan_candidates(p, o, emulated_device(options, facts_.device), kernel_set::all);
@@ -203,8 +202,13 @@ class gemm_runner {
     gemm_epilogue e;
     do e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
     while (!gated && is_gate_only(e.act));
-    e.bias = static_cast<along>(any(0, 2));
-    e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
+    for (operand_row const& r : operand_rows) {
+      if (r.vector == nullptr) continue;
+      if (r.is == role::bias)
+        e.bias = static_cast<along>(any(0, 2));
+      else if (any(0, 1) != 0)
+        e.*r.vector = r.over_lines;
+    }
     e.c_last = gated || any(0, 1) != 0;
     if (gated) e.gate = any(0, 1) != 0 ? gating::split : gating::interleaved;
     return e;

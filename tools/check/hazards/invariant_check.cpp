@@ -108,7 +108,7 @@ class reproducible_gemm {
     if (c_) p.c = c_->desc, p.beta = beta_;
     p.epilogue = epilogue_;
     p.precision = facts_.precision;
-    p.scale_a = scale_[0], p.scale_b = scale_[1];
+    for (role const x : a_and_b) scale(p, x) = scale_[static_cast<std::size_t>(x)];
     if (facts_.epilogue.aux) p.aux = aux.desc;
     p.scale_d = scale_d_;
     if (scale_d_ && !scale_d_->given)
@@ -126,13 +126,18 @@ class reproducible_gemm {
     auto const line = [&](int i, std::int64_t first) {
       return reinterpret_cast<float const*>(place_in(*vectors_, i, first));
     };
-    o.bias = line(0, epilogue_.bias == along::rows ? part.row : part.col);
-    o.row_scale = line(1, part.row), o.col_scale = line(2, part.col);
-    auto const scale = [&](int i, std::int64_t first) -> void const* {
-      if (!scale_[i]) return nullptr;
-      return scale_values_[i]->bytes.data() + 4 * scale_offset(*scale_[i], first, 0);
-    };
-    o.scale_a = scale(0, part.row), o.scale_b = scale(1, part.col);
+    int next = 0;
+    for (operand_row const& r : operand_rows)
+      if (r.vector != nullptr)
+        set_address(o, r.is,
+                    line(next++, epilogue_.*r.vector == along::rows ? part.row : part.col));
+    for (role const x : a_and_b) {
+      auto const i = static_cast<std::size_t>(x);
+      if (!scale_[i]) continue;
+      std::int64_t const first = x == role::a ? part.row : part.col;
+      set_address(o, scales_of(x),
+                  scale_values_[i]->bytes.data() + 4 * scale_offset(*scale_[i], first, 0));
+    }
     scales.assign(static_cast<std::size_t>(part.m * blocks_in(d_cols(part.n), 128)), 0.0F);
     if (scale_d_ && scale_d_->given) scales.assign(1, 0.37F);
     o.scale_d = scales.data();
@@ -173,8 +178,13 @@ class reproducible_gemm {
     gemm_epilogue& e = epilogue_;
     do e.act = static_cast<activation>(any(gate ? 0 : 1, activation_count - 1));
     while (!gate && is_gate_only(e.act));
-    e.bias = static_cast<along>(any(0, 2));
-    e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
+    for (operand_row const& r : operand_rows) {
+      if (r.vector == nullptr) continue;
+      if (r.is == role::bias)
+        e.bias = static_cast<along>(any(0, 2));
+      else if (any(0, 1) != 0)
+        e.*r.vector = r.over_lines;
+    }
     e.c_last = gate || any(0, 1) != 0;
     if (gate) e.gate = gating::interleaved;  // whose parts are columns beside each other
     if (cancels_) e = {.bias = along::cols};

@@ -92,11 +92,11 @@ class trial {
     auto const operands = [&](auto&& place) {
       gemm_operands o{place(a), place(b), nullptr, place(d)};
       if (p_.aux) o.aux = place(aux);
-      if (p_.scale_a) o.scale_a = place(ones);
-      if (p_.scale_b) o.scale_b = place(ones);
-      if (facts_.block_scaled) o.scale_a = o.scale_b = place(factors);
-      if (facts_.block_scaled == block_format::nvfp4)
-        o.second_level_a = o.second_level_b = static_cast<float const*>(place(ones));
+      for (role const x : a_and_b) {
+        if (!scale(p_, x)) continue;
+        set_address(o, scales_of(x), place(facts_.block_scaled ? factors : ones));
+        if (scale(p_, x)->second_level) set_address(o, second_level_of(x), place(ones));
+      }
       if (p_.scale_d) o.scale_d = place(scale_d);
       if (p_.groups) o.groups = place(sizes);
       return o;
@@ -186,17 +186,13 @@ class trial {
     d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
     order const d = swapped_ ? row_major : facts_.d_order.value_or(row_major);
     p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
-    if (facts_.block_scaled) {
-      p_.scale_a = make_block_scale({false, p_.m, p_.k}, *facts_.block_scaled);
-      p_.scale_b = make_block_scale({true, p_.n, p_.k}, *facts_.block_scaled);
-    }
-    if (facts_.scaled) {
-      p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_1x128);
-      p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_128x128);
-      if (facts_.groups == group_axis::n) {  // a scale for each of the columns
-        p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_128x128);
-        p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_1x128);
-      }
+    for (role const x : a_and_b) {
+      scaled_operand const of{x == role::b, outer_extent(p_, x), p_.k};
+      if (facts_.block_scaled) scale(p_, x) = make_block_scale(of, *facts_.block_scaled);
+      // A scale for each of the rows, or of the columns that groups divide.
+      role const each = facts_.groups == group_axis::n ? role::b : role::a;
+      if (facts_.scaled)
+        scale(p_, x) = make_scale(of, x == each ? scaling::block_1x128 : scaling::block_128x128);
     }
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;

@@ -155,7 +155,6 @@ gemm_problem cublaslt_part(gemm_problem const& p) {
   if (own_epilogue) return part;
   part.epilogue = {};
   part.epilogue.bias = p.epilogue.bias;
-  part.epilogue.bias_type = p.epilogue.bias_type;
   part.c.reset();
   part.beta = 0;
   return part;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/operand/operand.hpp"
 #include "tools/request/epilogue_request.hpp"
@@ -19,15 +19,11 @@ class epilogue_files {
   epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n, bool of_groups = false);
 
   gemm_epilogue const& epilogue() const { return epilogue_; }
-  matrix_view const* bias() const { return view(bias_); }
-  matrix_view const* row_scale() const { return view(row_scale_); }
-  matrix_view const* col_scale() const { return view(col_scale_); }
+  /// A vector; nullptr: none.
+  matrix_view const* vector(role r) const { return files_[r] ? &files_[r]->view() : nullptr; }
 
  private:
-  static matrix_view const* view(std::optional<matrix_file> const& f) {
-    return f ? &f->view() : nullptr;
-  }
-  std::optional<matrix_file> bias_, row_scale_, col_scale_;
+  role_table<std::optional<matrix_file>> files_;
   gemm_epilogue epilogue_;
 };
 
@@ -38,7 +34,7 @@ struct epilogue_data {
   /// `o` with the vectors' addresses.
   gemm_operands with(gemm_operands o) const;
 
-  std::optional<operand> bias, row_scale, col_scale;
+  role_table<std::optional<operand>> vectors;
 };
 
 }  // namespace tw

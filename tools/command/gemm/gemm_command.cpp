@@ -78,23 +78,26 @@ void check_truncation(gemm_request const& r) {
 
 /// A scale that is a number, or by which a wide matrix is divided, has no order.
 void check_orders(gemm_request const& r) {
-  auto const check = [](char letter, scale_choice const& as, std::string const& scale,
-                        std::optional<scaling> const& kind) {
-    if (!as.kind && !as.library) return;
-    if (kind)
-      refuse("TW0615", "command line", fmt::format("--scale-{0}-as with --scaling-{0}", letter),
-             "one of them", "scales that the command computes have an order of its choice");
-    if (is_number(scale))
-      refuse("TW0615", "command line", fmt::format("--scale-{}-as with a number", letter),
+  for (role const x : a_and_b) {
+    factor_request const& of = r.of[x];
+    if (!of.scale_as.kind && !of.scale_as.library) continue;
+    if (of.quantised_with)
+      refuse("TW0615", "command line",
+             fmt::format("--scale-{0}-as with --scaling-{0}", row_of(x).word), "one of them",
+             "scales that the command computes have an order of its choice");
+    if (is_number(of.scale))
+      refuse("TW0615", "command line", fmt::format("--scale-{}-as with a number", row_of(x).word),
              "a file of scales with it", "one number has no order");
-  };
-  check('a', r.scale_a_as, r.scale_a, r.scaling_a);
-  check('b', r.scale_b_as, r.scale_b, r.scaling_b);
+  }
 }
 
 /// Options of other operands beside a block-scaled format.
 void check_format(gemm_request const& r) {
-  bool const order = r.order_a || r.order_b, second = !r.second_a.empty() || !r.second_b.empty();
+  auto const any = [&](auto const& holds) {
+    return std::ranges::any_of(a_and_b, [&](role x) { return holds(r.of[x]); });
+  };
+  bool const order = any([](factor_request const& of) { return of.order.has_value(); });
+  bool const second = any([](factor_request const& of) { return !of.second.empty(); });
   if (!r.format) {
     if (order || second)
       refuse("TW0615", "command line",
@@ -102,13 +105,14 @@ void check_format(gemm_request const& r) {
              "--dtype mxfp8, mxfp4 or nvfp4 with it", "");
     return;
   }
-  bool const choice = r.scale_a_as.kind || r.scale_a_as.library || r.scale_b_as.kind ||
-                      r.scale_b_as.library || r.scaling_a || r.scaling_b || r.dtype_b;
-  for (auto const& [option, text] :
-       {std::pair("--scale-a", &r.scale_a), std::pair("--scale-b", &r.scale_b)})
-    if (is_number(*text))
+  bool const choice = r.dtype_b || any([](factor_request const& of) {
+                        return of.scale_as.kind || of.scale_as.library || of.quantised_with;
+                      });
+  for (role const x : a_and_b)
+    if (is_number(r.of[x].scale))
       refuse("TW0615", "command line",
-             fmt::format("{} {} with --dtype {}", option, *text, traits_of(*r.format).name),
+             fmt::format("{} {} with --dtype {}", option_of(scales_of(x)), r.of[x].scale,
+                         traits_of(*r.format).name),
              "a file of scales", "each block of the format has a separate scale");
   if (choice)
     refuse("TW0615", "command line",

@@ -33,12 +33,20 @@ std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view 
     return "uint8 with half of K: two elements of e2m1 to a byte? --dtype nvfp4 or mxfp4 reads "
            "them so";
   if (a.cols == b.cols)
-    return r.transpose_b ? "without --transpose-b if the file holds (K, N)"
-                         : "--transpose-b if the file holds (N, K)";
+    return r.of.b.transpose ? "without --transpose-b if the file holds (K, N)"
+                            : "--transpose-b if the file holds (N, K)";
   if (a.rows == b.rows)
-    return r.transpose_a ? "without --transpose-a if the file holds (M, K)"
-                         : "--transpose-a if the file holds (K, M)";
+    return r.of.a.transpose ? "without --transpose-a if the file holds (M, K)"
+                            : "--transpose-a if the file holds (K, M)";
   return "";
+}
+
+/// The type of A or B after its file was quantised.
+elem type_of_operand(gemm_request const& r, role x, matrix_view const& own,
+                     matrix_view const& other) {
+  if (!r.of[x].quantised_with) return own.type;
+  return quantised_type(r, x == role::a ? r.dtype : r.dtype_b,
+                        r.of[row_of(x).transposed].quantised_with, other.type);
 }
 
 gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
@@ -60,18 +68,17 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
         {operand_extents_of("A", a), operand_extents_of("B", b), operand_extents_of("C", *c)});
   else
     p.batch = batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
-  elem const of_a = r.scaling_a ? quantised_type(r, r.dtype, r.scaling_b, b.type) : a.type;
-  elem const of_b = r.scaling_b ? quantised_type(r, r.dtype_b, r.scaling_a, a.type) : b.type;
-  operand_pair types = operand_types(r, of_a, of_b);
-  if (r.format) types = {a.type, b.type};
-  if (r.scaling_a) types.a = of_a;
-  if (r.scaling_b) types.b = of_b;
+  ab_table<elem> const own{type_of_operand(r, role::a, a, b), type_of_operand(r, role::b, b, a)};
+  ab_table<elem> types = r.format ? ab_table{a.type, b.type} : operand_types(r, own.a, own.b);
+  for (role const x : a_and_b)
+    if (r.of[x].quantised_with) types[x] = own[x];
   p.precision = r.precision;
   p.reproducible = r.reproducible;
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;
-  bool const scaled = r.scaling_a || r.scaling_b || !r.scale_a.empty() || !r.scale_b.empty();
+  bool const scaled = std::ranges::any_of(
+      a_and_b, [&](role x) { return r.of[x].quantised_with || !r.of[x].scale.empty(); });
   elem const usual =
       r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any(), scaled);
   elem const d_type =
@@ -89,15 +96,17 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
 }
 
 /// The one scale of a wide matrix that is quantised by it (--scaling-a tensor --scale-a), if given.
-std::optional<float> divisor_of(std::string const& text, bool is_b, scaling kind) {
+std::optional<float> divisor_of(gemm_request const& r, role x) {
+  std::string const& text = r.of[x].scale;
   if (text.empty()) return std::nullopt;
-  char const letter = is_b ? 'b' : 'a';
+  char const* const letter = row_of(x).word;
+  scaling const kind = *r.of[x].quantised_with;
   if (kind != scaling::tensor)
     refuse("TW0615", "command line",
            fmt::format("--scale-{0} beside --scaling-{0} {1}", letter, name(kind)),
            fmt::format("--scaling-{} tensor with it", letter),
            "a scale that is given is one for the whole matrix");
-  return divisor_in(text, fmt::format("scale of {} that is given", is_b ? "B" : "A"));
+  return divisor_in(text, fmt::format("scale of {} that is given", row_of(x).text));
 }
 
 /// A as (M, K) and B as (K, N): a vector is a row as A and a column as B, as in NumPy.
@@ -153,66 +162,57 @@ std::optional<scale_desc> given_scales::open(std::string const& address, scale_c
 }
 
 gemm_files::gemm_files(gemm_request const& r)
-    : a_file_(parse_address(r.a), operand_shapes(r)),
-      b_file_(parse_address(r.b), operand_shapes(r)),
-      a_(as_operand(a_file_.view(), r.transpose_a, false)),
-      b_(as_operand(b_file_.view(), r.transpose_b, true)),
+    : files_{{matrix_file(parse_address(r.of.a.file), operand_shapes(r)), {}},
+             {matrix_file(parse_address(r.of.b.file), operand_shapes(r)), {}}},
       as_stack_(r.batch || r.groups.slots || (r.groups.any() && r.groups.axis == group_axis::k)) {
   if (r.groups.any()) groups_ = read_groups(r.groups);
+  for (role const x : a_and_b)
+    files_[x].view = as_operand(files_[x].file.view(), r.of[x].transpose, x == role::b);
+  matrix_view &a = files_.a.view, &b = files_.b.view;
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   if (!added.empty()) {
-    bool const vector = a_.vector || b_.vector;
+    bool const vector = a.vector || b.vector;
     c_file_.emplace(parse_address(added), accepted_shapes{as_stack_, vector, true});
-    c_ = as_operand(c_file_->view(), false, b_.vector && !a_.vector);
+    c_ = as_operand(c_file_->view(), false, b.vector && !a.vector);
   }
-  if (a_.cols != b_.rows)
-    check_inner_extents(operand_extents_of("A", a_), operand_extents_of("B", b_),
-                        inner_hint(r, a_, b_));
-  if (r.truncates_tf32) a_ = as_tf32(a_, "A"), b_ = as_tf32(b_, "B");
+  if (a.cols != b.rows)
+    check_inner_extents(operand_extents_of("A", a), operand_extents_of("B", b),
+                        inner_hint(r, a, b));
+  if (r.truncates_tf32) a = as_tf32(a, "A"), b = as_tf32(b, "B");
   auto const groups = static_cast<std::int64_t>(groups_.size()) -
                       (r.groups.used_form() == group_form::starts ? 1 : 0);
   bool const each_row = r.groups.slots || r.groups.axis == group_axis::n;
   bool const each_col = r.groups.slots || r.groups.axis == group_axis::m;
-  epilogue_.emplace(r.epilogue, a().rows * (r.groups.any() && each_row ? groups : 1),
-                    b().cols * (r.groups.any() && each_col ? groups : 1), r.groups.any());
-  bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
-  if (r.scaling_a && !empty)
-    quantized_a_.emplace(a_, false, *r.scaling_a, quantised_type(r, r.dtype, r.scaling_b, b_.type),
-                         divisor_of(r.scale_a, false, *r.scaling_a));
-  if (r.scaling_b && !empty)
-    quantized_b_.emplace(b_, true, *r.scaling_b, quantised_type(r, r.dtype_b, r.scaling_a, a_.type),
-                         divisor_of(r.scale_b, true, *r.scaling_b));
-  if (r.format && !empty) {
-    std::int64_t const batch = std::max(a_.matrices, b_.matrices);
-    auto const is_npy = [](std::string const& x) {
-      return parse_address(x).format == file_format::npy;
-    };
-    block_a_.emplace(
-        a_, is_npy(r.a), false, *r.format,
-        block_scale_request{r.scale_a, r.order_a, r.second_a, r.second_a_is_reciprocal}, batch);
-    block_b_.emplace(
-        b_, is_npy(r.b), true, *r.format,
-        block_scale_request{r.scale_b, r.order_b, r.second_b, r.second_b_is_reciprocal}, batch);
+  epilogue_.emplace(r.epilogue, a.rows * (r.groups.any() && each_row ? groups : 1),
+                    b.cols * (r.groups.any() && each_col ? groups : 1), r.groups.any());
+  bool const empty = a.cols == 0 || a.rows == 0 || b.cols == 0 || a.matrices == 0;
+  for (role const x : a_and_b) {
+    factor_request const& of = r.of[x];
+    if (empty || !of.quantised_with) continue;
+    elem const type = type_of_operand(r, x, files_[x].view, files_[row_of(x).transposed].view);
+    files_[x].quantized.emplace(files_[x].view, x == role::b, *of.quantised_with, type,
+                                divisor_of(r, x));
   }
-  matrix_view const& used_a = block_a_       ? block_a_->values()
-                              : quantized_a_ ? quantized_a_->values()
-                                             : a_;
-  matrix_view const& used_b = block_b_       ? block_b_->values()
-                              : quantized_b_ ? quantized_b_->values()
-                                             : b_;
-  problem_ = problem_of_files(r, used_a, used_b, c(), epilogue_->epilogue(),
-                              static_cast<std::int64_t>(groups_.size()));
+  for (role const x : a_and_b) {
+    factor_request const& of = r.of[x];
+    if (empty || !r.format) continue;
+    files_[x].block.emplace(
+        files_[x].view, parse_address(of.file).format == file_format::npy, x == role::b, *r.format,
+        block_scale_request{of.scale, of.order, of.second, of.second_is_reciprocal},
+        std::max(a.matrices, b.matrices));
+  }
+  problem_ =
+      problem_of_files(r, operand(role::a), operand(role::b), c(), epilogue_->epilogue(), groups);
   gemm_problem& p = problem_;
-  if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
-    if (!r.format) {
-      if (!r.scaling_a)
-        p.scale_a = scale_file_a_.open(r.scale_a, r.scale_a_as, {false, p.m, p.k, p.a_matrices()});
-      if (!r.scaling_b)
-        p.scale_b = scale_file_b_.open(r.scale_b, r.scale_b_as, {true, p.n, p.k, p.b_matrices()});
-    }
-    if (block_a_) p.scale_a = block_a_->desc(), p.scale_b = block_b_->desc();
-    if (quantized_a_) p.scale_a = quantized_a_->desc();
-    if (quantized_b_) p.scale_b = quantized_b_->desc();
+  for (role const x : a_and_b) {
+    if (empty || nothing_to_compute()) continue;  // there is nothing to scale
+    factor_file& f = files_[x];
+    if (f.block)
+      scale(p, x) = f.block->desc();
+    else if (f.quantized)
+      scale(p, x) = f.quantized->desc();
+    else
+      scale(p, x) = f.scale_file.open(r.of[x].scale, r.of[x].scale_as, scaled_operand_of(p, x));
   }
   if (r.scale_d.any() && !nothing_to_compute()) {
     scale_d_.emplace(r.scale_d, p, as_stack_);
@@ -220,14 +220,13 @@ gemm_files::gemm_files(gemm_request const& r)
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
   if (problem_.groups && !nothing_to_compute()) check_group_numbers(problem_, groups_);
-  operand_a_ = used_a, operand_b_ = used_b;
 }
 
 std::vector<std::int64_t> gemm_files::array_shape(std::int64_t cols) const {
   std::vector<std::int64_t> shape;
   if (as_stack_) shape.push_back(problem_.d_matrices());
-  if (!a_.vector) shape.push_back(problem_.m);
-  if (!b_.vector) shape.push_back(cols);
+  if (!matrix(role::a).vector) shape.push_back(problem_.m);
+  if (!matrix(role::b).vector) shape.push_back(cols);
   return shape;
 }
 
@@ -245,25 +244,26 @@ bytes gemm_files::host_memory() const {
   auto const copied = [](matrix_view const& m, elem type) {
     return needs_copy(m, type) ? bytes_of(type, m.count()) : bytes{0};
   };
-  bytes need = copied(operand_a(), problem_.a.type) + copied(operand_b(), problem_.b.type) +
-               d_shape().size();
+  bytes need = copied(operand(role::a), problem_.a.type) +
+               copied(operand(role::b), problem_.b.type) + d_shape().size();
   if (problem_.aux) need = need + aux_shape().size();
   if (problem_.c) need = need + copied(*c(), problem_.c->type);
   return need;
 }
 
 gemm_data::gemm_data(gemm_files& f)
-    : a_(f.operand_a(), f.problem().a.type),
-      b_(f.operand_b(), f.problem().b.type),
+    : factors_{operand(f.operand(role::a), f.problem().a.type),
+               operand(f.operand(role::b), f.problem().b.type)},
       epilogue_(f.epilogue()),
       d_(f.d_shape()),
       aux_(f.aux_shape()) {
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
-  // Scales of integers in the type of the file: only the address may need a copy.
-  if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), type_of_scales(*f.scale_a()));
-  second_a_ = f.second_level_a(), second_b_ = f.second_level_b();
+  for (role const x : a_and_b) {
+    // Scales of integers in the type of the file: only the address may need a copy.
+    if (matrix_view const* const s = f.scales(x)) scales_[x].emplace(*s, type_of_scales(*s));
+    second_levels_[x] = f.second_level(x);
+  }
   scale_d_ = f.scale_d() ? f.scale_d()->data() : nullptr;
-  if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), type_of_scales(*f.scale_b()));
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
   if (f.problem().groups) {  // rows of no group are not written
@@ -276,14 +276,15 @@ gemm_data::gemm_data(gemm_files& f)
 }
 
 gemm_operands gemm_data::operands() const {
-  void* d = const_cast<std::byte*>(d_.data);
-  gemm_operands o =
-      epilogue_.with({a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d});
-  o.aux = const_cast<std::byte*>(aux_.data);
-  if (scale_a_) o.scale_a = scale_a_->view().data;
-  if (scale_b_) o.scale_b = scale_b_->view().data;
+  gemm_operands o = epilogue_.with({});
+  o.c = c_ ? c_->view().data : nullptr;
+  o.d = const_cast<std::byte*>(d_.data), o.aux = const_cast<std::byte*>(aux_.data);
+  for (role const x : a_and_b) {
+    set_address(o, x, factors_[x].view().data);
+    if (scales_[x]) set_address(o, scales_of(x), scales_[x]->view().data);
+    set_address(o, second_level_of(x), second_levels_[x]);
+  }
   o.scale_d = scale_d_;
-  o.second_level_a = second_a_, o.second_level_b = second_b_;
   o.groups = groups_;
   return o;
 }

@@ -38,6 +38,22 @@ constexpr elem type_of_scales(matrix_view const& file) {
   return is_wide_float(file.type) ? elem::f32 : file.type;
 }
 
+/// A or B from its file: as it is, quantised, or block-scaled.
+struct factor_file {
+  matrix_file file;
+  matrix_view view;  // of what the file holds, or of its transpose
+  given_scales scale_file = {};
+  std::optional<quantized_operand> quantized = {};
+  std::optional<block_scaled_operand> block = {};
+
+  matrix_view const& values() const {
+    return block ? block->values() : quantized ? quantized->values() : view;
+  }
+  matrix_view const* scales() const {
+    return block ? &block->scales() : quantized ? &quantized->scales() : scale_file.view();
+  }
+};
+
 /// The mapped files and their problem. Nothing large is allocated yet.
 /// Throws `rejected`: TW06xx for files and for shapes that do not fit (TW0616), TW04xx by accept().
 class gemm_files {
@@ -47,13 +63,12 @@ class gemm_files {
   gemm_files& operator=(gemm_files const&) = delete;
 
   gemm_problem const& problem() const { return problem_; }
-  matrix_view const& a() const { return a_; }
-  matrix_view const& b() const { return b_; }
+  /// A or B as its file has it, or its transpose.
+  matrix_view const& matrix(role x) const { return files_[x].view; }
   matrix_view const* c() const { return c_ ? &*c_ : nullptr; }
 
-  /// The operands of the GEMM: A and B, or what they were quantised to.
-  matrix_view const& operand_a() const { return operand_a_; }
-  matrix_view const& operand_b() const { return operand_b_; }
+  /// A or B of the GEMM: the file's matrix, or what it was quantised to.
+  matrix_view const& operand(role x) const { return files_[x].values(); }
 
   /// Has D no elements?
   bool nothing_to_compute() const { return computes_nothing(problem_); }
@@ -73,24 +88,16 @@ class gemm_files {
 
   epilogue_files const& epilogue() const { return *epilogue_; }
 
-  /// The tensors of scales; nullptr: none.
-  matrix_view const* scale_a() const {
-    return block_a_       ? &block_a_->scales()
-           : quantized_a_ ? &quantized_a_->scales()
-                          : scale_file_a_.view();
-  }
-  matrix_view const* scale_b() const {
-    return block_b_       ? &block_b_->scales()
-           : quantized_b_ ? &quantized_b_->scales()
-                          : scale_file_b_.view();
-  }
-
+  /// The tensor of scales of A or B; nullptr: none.
+  matrix_view const* scales(role x) const { return files_[x].scales(); }
   /// Of NVFP4; nullptr: none.
-  float const* second_level_a() const { return block_a_ ? block_a_->second_level() : nullptr; }
-  float const* second_level_b() const { return block_b_ ? block_b_->second_level() : nullptr; }
+  float const* second_level(role x) const {
+    return files_[x].block ? files_[x].block->second_level() : nullptr;
+  }
   /// Was a wide matrix quantised?
-  bool quantised_a() const { return quantized_a_ || (block_a_ && block_a_->quantised()); }
-  bool quantised_b() const { return quantized_b_ || (block_b_ && block_b_->quantised()); }
+  bool quantised(role x) const {
+    return files_[x].quantized || (files_[x].block && files_[x].block->quantised());
+  }
 
   /// The scales of D, if it has any.
   std::optional<result_scales_data> const& scale_d() const { return scale_d_; }
@@ -106,17 +113,12 @@ class gemm_files {
  private:
   std::vector<std::int64_t> array_shape(std::int64_t cols) const;
 
-  matrix_file a_file_, b_file_;
-  matrix_view a_, b_;  // of what they hold, or of its transpose
+  ab_table<factor_file> files_;
   bool as_stack_;
   std::optional<matrix_file> c_file_;
   std::optional<matrix_view> c_;
-  given_scales scale_file_a_, scale_file_b_;
-  std::optional<quantized_operand> quantized_a_, quantized_b_;
-  std::optional<block_scaled_operand> block_a_, block_b_;
   std::optional<epilogue_files> epilogue_;
   std::optional<result_scales_data> scale_d_;
-  matrix_view operand_a_, operand_b_;
   std::vector<std::int32_t> groups_;
   gemm_problem problem_;
 };
@@ -127,21 +129,16 @@ class gemm_data {
   explicit gemm_data(gemm_files& f);
 
   gemm_operands operands() const;
-  operand const& a() const { return a_; }
-  operand const& b() const { return b_; }
-  std::optional<operand> const& c() const { return c_; }
-  epilogue_data const& epilogue() const { return epilogue_; }
-  std::optional<operand> const& scale_a() const { return scale_a_; }
-  std::optional<operand> const& scale_b() const { return scale_b_; }
   matrix_view const& d() const { return d_; }
   matrix_view const& aux() const { return aux_; }
 
  private:
-  operand a_, b_;
-  std::optional<operand> c_, scale_a_, scale_b_;
+  ab_table<operand> factors_;
+  std::optional<operand> c_;
+  ab_table<std::optional<operand>> scales_;
+  ab_table<float const*> second_levels_;
   epilogue_data epilogue_;
   std::byte* scale_d_ = nullptr;
-  float const *second_a_ = nullptr, *second_b_ = nullptr;
   std::int32_t const* groups_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
   matrix_view d_, aux_;

@@ -13,71 +13,57 @@
 namespace tw {
 namespace {
 
-/// An operand and its options.
-struct noted_operand {
-  char const* name;   // "A"
-  char const* small;  // "a"
-  std::string const &address, &scale, &second;
-  std::optional<scaling> const& quantised_with;
-  bool reciprocal;
-  matrix_view const& file;
-  elem used;
-  float const* level;
-  bool one_scale;  // for the whole matrix
-};
-
 /// Has an .npy file bytes without a type that are all codes of e2m1, and not all 0?
-bool looks_like_e2m1(noted_operand const& s) {
-  if (s.file.type != unnamed_byte || parse_address(s.address).format != file_format::npy)
-    return false;
+bool looks_like_e2m1(matrix_view const& file, std::string const& address) {
+  if (file.type != unnamed_byte || parse_address(address).format != file_format::npy) return false;
   bool any = false;
-  for (std::int64_t i = 0; i < s.file.count().count; ++i) {
-    auto const code = std::to_integer<unsigned>(s.file.data[i]);
+  for (std::int64_t i = 0; i < file.count().count; ++i) {
+    auto const code = std::to_integer<unsigned>(file.data[i]);
     if (code > 0xF) return false;
     any = any || code != 0;
   }
   return any;
 }
 
-void add_notes(noted_operand const& s, gemm_request const& r, std::vector<std::string>& notes) {
-  if (!r.dtype && !r.format && looks_like_e2m1(s))
+/// Notes about A or B.
+void add_notes(gemm_request const& r, gemm_files const& f, role x,
+               std::vector<std::string>& notes) {
+  factor_request const& of = r.of[x];
+  matrix_view const& file = f.matrix(x);
+  elem const used = matrix_of(f.problem(), x)->type;
+  char const *const name_of = row_of(x).text, *const word = row_of(x).word;
+  if (!r.dtype && !r.format && looks_like_e2m1(file, of.file))
     notes.push_back(
         fmt::format("{0} is read as e4m3, and no byte of it is above 15: if they are "
                     "codes of e2m1, add --dtype nvfp4 or mxfp4",
-                    s.name));
-  if (!r.format && is_wide(s.file) && !s.scale.empty() && !s.quantised_with &&
-      size_bits(s.used) == 8)
+                    name_of));
+  if (!r.format && is_wide(file) && !of.scale.empty() && !of.quantised_with &&
+      size_bits(used) == 8) {
+    auto const& s = scale(f.problem(), x);
     notes.push_back(fmt::format(
-        "the values of {0} are rounded to {1}, not divided by its scale; {2}", s.name, name(s.used),
-        s.one_scale ? fmt::format("--scaling-{0} tensor divides them by --scale-{0} first", s.small)
-                    : fmt::format("--scaling-{0} without --scale-{0} computes scales and "
-                                  "divides by them",
-                                  s.small)));
-  if (s.level == nullptr || s.second.empty() || s.reciprocal) return;
-  bool const by_name = s.second.ends_with("global_scale");
-  if (*s.level > 1 || by_name)
+        "the values of {0} are rounded to {1}, not divided by its scale; {2}", name_of, name(used),
+        s && scaling_of(*s) == scaling::tensor
+            ? fmt::format("--scaling-{0} tensor divides them by --scale-{0} first", word)
+            : fmt::format("--scaling-{0} without --scale-{0} computes scales and "
+                          "divides by them",
+                          word)));
+  }
+  float const* const level = f.second_level(x);
+  if (level == nullptr || of.second.empty() || of.second_is_reciprocal) return;
+  if (*level > 1 || of.second.ends_with("global_scale"))
     notes.push_back(
         fmt::format("the second level of {0} is {1:g}{2}: compressed-tensors stores "
                     "1 / scale (weight_global_scale), which --scale2-{3}-as "
                     "reciprocal reads",
-                    s.name, *s.level, *s.level > 1 ? ", above 1" : "", s.small));
+                    name_of, *level, *level > 1 ? ", above 1" : "", word));
 }
 
 }  // namespace
 
 std::vector<std::string> notes_of(gemm_request const& r, gemm_files const& f) {
   std::vector<std::string> notes;
-  gemm_problem const& p = f.problem();
   if (f.nothing_to_compute()) return notes;
-  auto const is_one = [](std::optional<scale_desc> const& s) {
-    return s && scaling_of(*s) == scaling::tensor;
-  };
-  add_notes({"A", "a", r.a, r.scale_a, r.second_a, r.scaling_a, r.second_a_is_reciprocal, f.a(),
-             p.a.type, f.second_level_a(), is_one(p.scale_a)},
-            r, notes);
-  add_notes({"B", "b", r.b, r.scale_b, r.second_b, r.scaling_b, r.second_b_is_reciprocal, f.b(),
-             p.b.type, f.second_level_b(), is_one(p.scale_b)},
-            r, notes);
+  for (role const x : a_and_b) add_notes(r, f, x, notes);
   return notes;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <tuple>
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
@@ -34,6 +33,8 @@ char const* const gemm_manual =
     "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not "
     "written), 2 refused, 77 no usable GPU.";
 
+std::string second_option(role x) { return fmt::format("--scale2-{}", row_of(x).word); }
+
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
   return text == "gpu" ? device_choice::gpu : device_choice::automatic;
@@ -43,17 +44,17 @@ device_choice device_of(std::string const& text) {
 
 void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
   verb.footer(gemm_manual);
-  verb.add_option("A", r->a, "MxK matrix, or - for stdin")->required();
-  verb.add_option("B", r->b, "KxN matrix")->required();
+  verb.add_option("A", r->of.a.file, "MxK matrix, or - for stdin")->required();
+  verb.add_option("B", r->of.b.file, "KxN matrix")->required();
   verb.add_option("-o,--output", r->d, "where D goes; - for stdout")->required();
   verb.add_flag("--batch", r->batch,
                 "A, B and C may be arrays of three dimensions, stacks of matrices in C order; "
                 "a matrix is the same for all GEMMs; D and its scales are stacks");
   add_group_options(verb, r->groups);
   verb.get_option("--groups")->excludes(verb.get_option("--batch"));
-  verb.add_flag("--transpose-a", r->transpose_a,
+  verb.add_flag("--transpose-a", r->of.a.transpose,
                 "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
-  verb.add_flag("--transpose-b", r->transpose_b,
+  verb.add_flag("--transpose-b", r->of.b.transpose,
                 "the file holds B^T, NxK, the usual order of weights");
   CLI::Option* const added =
       verb.add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
@@ -92,42 +93,41 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
   verb.add_flag("--truncate-tf32", r->truncates_tf32,
                 "tf32: the low 13 bits of float32 numbers are ignored, not rounded");
   add_invariance_option(verb, r->reproducible);
-  auto const add_scale = [&](char const* option, char const* text, std::string& file,
-                             char const* as, scale_choice& choice,
-                             std::optional<factor_order>& block_order) {
-    CLI::Option* const scale = verb.add_option(option, file, text);
+  for (role const x : a_and_b) {
+    factor_request& of = r->of[x];
+    std::string const option = option_of(scales_of(x)), as = option + "-as";
+    CLI::Option* const scale =
+        verb.add_option(option, of.scale,
+                        fmt::format("tensor of scales that {} is multiplied by, or a number{}",
+                                    row_of(x).text, x == role::a ? " (docs/scales.md)" : ""));
     verb.add_option_function<std::string>(
             as,
-            [&choice, &block_order, as](std::string const& word) {
-              block_order = parse_factor_order(word);
-              if (block_order) return;
+            [&of, as](std::string const& word) {
+              of.order = parse_factor_order(word);
+              if (of.order) return;
               auto const named = parse_scale_choice(word);
               if (!named)
                 throw CLI::ValidationError(as, word + " is none of " + scale_choice_words() +
                                                    "; linear or 32x4x4 of block-scaled operands");
-              choice = *named;
+              of.scale_as = *named;
             },
             "its convention where it has several readings: " + scale_choice_words() +
                 "; linear or 32x4x4 of block-scaled operands")
         ->needs(scale);
-  };
-  add_scale("--scale-a", "tensor of scales that A is multiplied by, or a number (docs/scales.md)",
-            r->scale_a, "--scale-a-as", r->scale_a_as, r->order_a);
-  add_scale("--scale-b", "tensor of scales that B is multiplied by, or a number", r->scale_b,
-            "--scale-b-as", r->scale_b_as, r->order_b);
-  for (auto const& [option, of, to] :
-       {std::tuple{"--scale2-a", "A", &r->second_a}, std::tuple{"--scale2-b", "B", &r->second_b}})
-    verb.add_option(
-        option, *to,
-        fmt::format("nvfp4: the float32 scale of {} as a whole, a file or a number", of));
-  for (auto const& [option, second, to] :
-       {std::tuple{"--scale2-a-as", "--scale2-a", &r->second_a_is_reciprocal},
-        std::tuple{"--scale2-b-as", "--scale2-b", &r->second_b_is_reciprocal}})
+  }
+  for (role const x : a_and_b)
+    verb.add_option(second_option(x), r->of[x].second,
+                    fmt::format("nvfp4: the float32 scale of {} as a whole, a file or a number",
+                                row_of(x).text));
+  for (role const x : a_and_b)
     verb.add_option_function<std::string>(
-            option, [to = to](std::string const& word) { *to = word == "reciprocal"; },
+            second_option(x) + "-as",
+            [&of = r->of[x]](std::string const& word) {
+              of.second_is_reciprocal = word == "reciprocal";
+            },
             "scale (default), or reciprocal: 1 / scale, as compressed-tensors has it in "
             "weight_global_scale")
-        ->needs(verb.get_option(second))
+        ->needs(verb.get_option(second_option(x)))
         ->transform(one_of({"scale", "reciprocal"}));
   add_result_scale_options(verb, r->scale_d,
                            "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
@@ -137,17 +137,18 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
                   "where computed scales of D go (default: -o with .scale before its suffix)");
   verb.add_option("--scale2-d-out", r->scale_d.second_out,
                   "where the float32 scale of a D in nvfp4 goes (default: .scale2)");
-  auto const add_scaling = [&](char const* option, char const* text, std::optional<scaling>& kind) {
+  for (role const x : a_and_b)
     verb.add_option_function<std::string>(
-            option, [&kind](std::string const& word) { kind = parse_scale_choice(word)->kind; },
-            text)
+            fmt::format("--scaling-{}", row_of(x).word),
+            [&of = r->of[x]](std::string const& word) {
+              of.quantised_with = parse_scale_choice(word)->kind;
+            },
+            x == role::a
+                ? "A is wide: it is quantised first, to --dtype (default e4m3; s8 beside a B of "
+                  "int8), with such scales; tensor with --scale-a: with that scale, a static "
+                  "input_scale"
+                : "the same of B")
         ->transform(scaling_word());
-  };
-  add_scaling("--scaling-a",
-              "A is wide: it is quantised first, to --dtype (default e4m3; s8 beside a B of int8), "
-              "with such scales; tensor with --scale-a: with that scale, a static input_scale",
-              r->scaling_a);
-  add_scaling("--scaling-b", "the same of B", r->scaling_b);
   verb.add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): a GPU that has kernels here (A100, Hopper, Blackwell), else the "

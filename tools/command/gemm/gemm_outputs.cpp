@@ -23,10 +23,14 @@ void check_apart(std::vector<gemm_output> const& outputs, gemm_request const& r)
                "each result replaces its whole file; .safetensors files take them as tensors with "
                "separate names");
     }
-    epilogue_request const& e = r.epilogue;
-    for (std::string const& operand :
-         {r.a, r.b, r.c, r.scale_a, r.scale_b, r.second_a, r.second_b,
-          r.scale_d.computed() ? "" : r.scale_d.text, e.bias, e.row_scale, e.col_scale, e.residual})
+    std::vector<std::string> operands{r.c, r.scale_d.computed() ? "" : r.scale_d.text,
+                                      r.epilogue.residual};
+    for (role const x : a_and_b) {
+      factor_request const& of = r.of[x];
+      operands.insert(operands.end(), {of.file, of.scale, of.second});
+    }
+    for (std::string const& vector : r.epilogue.vectors.list) operands.push_back(vector);
+    for (std::string const& operand : operands)
       if (!operand.empty() && operand != "-" && !is_number(operand) &&
           same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),

@@ -136,10 +136,9 @@ std::string order_text(gemm_plan const& plan) {
 
 /// A or B with the type that its file stores. A .npy file of 4-bit values has the type uint8: the
 /// values of a block-scaled operand have the type of the format.
-matrix_view as_read(gemm_files const& f, matrix_view m, bool is_b) {
-  bool const quantised = is_b ? f.quantised_b() : f.quantised_a();
-  if (is_block_scaled(f.problem()) && !quantised)
-    m.type = is_b ? f.problem().b.type : f.problem().a.type;
+matrix_view as_read(gemm_files const& f, role x) {
+  matrix_view m = f.matrix(x);
+  if (is_block_scaled(f.problem()) && !f.quantised(x)) m.type = matrix_of(f.problem(), x)->type;
   return m;
 }
 
@@ -187,22 +186,21 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k, many_text(p));
-  text += fmt::format("A        {}\n", matrix_text(as_read(f, f.a(), false), p.a.type,
-                                                   r.transpose_a, f.quantised_a()));
-  text += fmt::format("B        {}\n", matrix_text(as_read(f, f.b(), true), p.b.type, r.transpose_b,
-                                                   f.quantised_b()));
-  auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
-                             scaled_operand const& x, float const* second, matrix_view const* file,
-                             bool given) {
-    if (!s) return;
-    text += fmt::format("scale {}  {}{}{}{}\n", of, text_of_scale(p, *s, x),
+  for (role const x : a_and_b)
+    text += fmt::format(
+        "{}        {}\n", row_of(x).text,
+        matrix_text(as_read(f, x), matrix_of(p, x)->type, r.of[x].transpose, f.quantised(x)));
+  for (role const x : a_and_b) {
+    auto const& s = scale(p, x);
+    if (!s) continue;
+    float const* const second = f.second_level(x);
+    matrix_view const* const file = f.scales(x);
+    bool const given = f.quantised(x) && !(r.of[x].scale + r.of[x].second).empty();
+    text += fmt::format("scale {}  {}{}{}{}\n", row_of(x).text,
+                        text_of_scale(p, *s, scaled_operand_of(p, x)),
                         second != nullptr ? fmt::format(" {:g}", *second) : "",
                         file != nullptr ? conversion_text(*file) : "", given ? ", given" : "");
-  };
-  add_scale("A", p.scale_a, {false, p.m, p.k, p.a_matrices()}, f.second_level_a(), f.scale_a(),
-            f.quantised_a() && !(r.scale_a + r.second_a).empty());
-  add_scale("B", p.scale_b, {true, p.n, p.k, p.b_matrices()}, f.second_level_b(), f.scale_b(),
-            f.quantised_b() && !(r.scale_b + r.second_b).empty());
+  }
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
   if (f.scale_d()) {
@@ -241,26 +239,27 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
     out["groups"] = {{"count", p.groups->count},
                      {"axis", group_axis_names[static_cast<int>(p.groups->axis)]},
                      {"form", group_form_names[static_cast<int>(p.groups->form)]}};
-  out["a"] = matrix_json(r.a, as_read(f, f.a(), false), p.a.type);
-  out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
-  out["a"]["transposed"] = r.transpose_a;
-  out["b"]["transposed"] = r.transpose_b;
-  auto const scale_json = [&](std::string const& file, std::string const& second_file,
-                              std::optional<scale_desc> const& s, scaled_operand const& x,
-                              float const* second, matrix_view const* view, bool quantised) {
+  for (role const x : a_and_b) {
+    json& record = out[row_of(x).word];
+    record = matrix_json(r.of[x].file, as_read(f, x), matrix_of(p, x)->type);
+    record["transposed"] = r.of[x].transpose;
+  }
+  auto const scale_json = [&](role x) {
+    auto const& s = scale(p, x);
     if (!s) return json(nullptr);
-    json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
-    bool const read = !file.empty() && !is_number(file) && view != nullptr && !quantised;
+    std::string const& file = r.of[x].scale;
+    matrix_view const* const view = f.scales(x);
+    json record{{"file", file},
+                {"dtype", name(s->type)},
+                {"convention", text_of_scale(p, *s, scaled_operand_of(p, x))}};
+    bool const read = !file.empty() && !is_number(file) && view != nullptr && !f.quantised(x);
     record["file_dtype"] = read ? json(type_text(*view)) : json(nullptr);
-    record["given"] = !file.empty() || !second_file.empty();
-    if (second != nullptr) record["second_level"] = *second;
+    record["given"] = !file.empty() || !r.of[x].second.empty();
+    if (float const* const second = f.second_level(x)) record["second_level"] = *second;
     return record;
   };
   out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
-  out["scale_a"] = scale_json(r.scale_a, r.second_a, p.scale_a, {false, p.m, p.k, p.a_matrices()},
-                              f.second_level_a(), f.scale_a(), f.quantised_a());
-  out["scale_b"] = scale_json(r.scale_b, r.second_b, p.scale_b, {true, p.n, p.k, p.b_matrices()},
-                              f.second_level_b(), f.scale_b(), f.quantised_b());
+  for (role const x : a_and_b) out[row_of(scales_of(x)).word] = scale_json(x);
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);

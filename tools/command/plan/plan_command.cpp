@@ -19,6 +19,7 @@
 #include "tools/report/json_output.hpp"
 #include "tools/report/plan_answer.hpp"
 #include "tools/report/plan_report.hpp"
+#include "tools/request/epilogue_request.hpp"
 #include "tools/request/family_choice.hpp"
 #include "tools/request/gemm_request.hpp"
 #include "tools/request/group_files.hpp"
@@ -56,7 +57,7 @@ gemm_problem problem_of(plan_request const& r) {
   a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
   a.format = parse_block_format(r.ab);
   a.ab = a.format ? traits_of(*a.format).value : parse_elem(r.ab).value();
-  if (a.format && (a.scale_a || a.scale_b))
+  if (a.format && (a.scales.a || a.scales.b))
     refuse("TW0615", "command line",
            fmt::format("--dtype {} with --scale-a or --scale-b", traits_of(*a.format).name),
            "one of them: the format has its scales", "--scale-order says where they lie");
@@ -67,7 +68,7 @@ gemm_problem problem_of(plan_request const& r) {
   if (!r.b.empty()) a.b = parse_elem(r.b);
   elem const usual = a.format && !a.scale_d.any()
                          ? elem::bf16
-                         : default_d(a.ab, a.scale_d.any(), a.scale_a || a.scale_b);
+                         : default_d(a.ab, a.scale_d.any(), a.scales.a || a.scales.b);
   a.scale_d.format = parse_block_format(r.d);
   check_result_scale_options(a.scale_d);
   a.d = r.d.empty()        ? usual
@@ -132,8 +133,9 @@ void add_plan_command(CLI::App& app, int& status) {
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(*verb, r->product.precision);
   add_invariance_option(*verb, r->product.reproducible);
-  auto const add_scale = [&](char const* option, char const* text,
-                             std::optional<scale_choice>& choice) {
+  for (role const x : a_and_b) {
+    std::string const option = option_of(scales_of(x));
+    auto& choice = r->product.scales[x];
     verb->add_option_function<std::string>(
         option,
         [&choice, option](std::string const& word) {
@@ -143,11 +145,9 @@ void add_plan_command(CLI::App& app, int& status) {
                                                    ": need tensor, row, 1x128 or 128x128, "
                                                    "after a library and a colon or alone");
         },
-        text);
-  };
-  add_scale("--scale-a", "scaling of A: tensor, row, 1x128 or 128x128, also torch:1x128 and so on",
-            r->product.scale_a);
-  add_scale("--scale-b", "scaling of B", r->product.scale_b);
+        x == role::a ? "scaling of A: tensor, row, 1x128 or 128x128, also torch:1x128 and so on"
+                     : "scaling of B");
+  }
   add_result_scale_words(*verb, r->product.scale_d);
   verb->add_option("--scale-order", r->scale_order,
                    "scales of a block-scaled format: 32x4x4 (default), or linear, which is copied")

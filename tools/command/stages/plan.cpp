@@ -20,7 +20,7 @@ gemm_problem problem_of(request const& r) {
 gemm_plan plan_of(request const& r, gemm_operands const& o, device const& dev) {
   for (gemm_plan const& plan : plan_candidates(problem_of(r), o, dev, kernel_set::all))
     if (plan.family == r.kernel->of && plan.instance == r.kernel->kernel && !plan.swapped &&
-        plan.schedule.split_k_tiles == 0 && !plan.repitch_a && !plan.repitch_b)
+        plan.schedule.split_k_tiles == 0 && !plan.repitch.a && !plan.repitch.b)
       return plan;
   refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", r.m, r.n, r.k),
          "one that the kernel computes: K a multiple of 8, and N of 8");

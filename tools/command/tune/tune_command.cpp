@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -58,13 +59,14 @@ struct tune_request {
 
 /// Are the operands of the problem those of the row, and their scales?
 bool has_operands_of(gemm_problem const& p, bench::dtype_row const& row) {
-  auto const same = [](std::optional<scaling> const& s, std::optional<scale_desc> const& of) {
-    return s ? of && scaling_of(*of) == *s : !of;
+  auto const same = [&](role x) {
+    auto const& of_row = row.scales[x];
+    auto const& s = scale(p, x);
+    return of_row ? s && scaling_of(*s) == *of_row : !s;
   };
   if (row.ab != p.a.type || row.b.value_or(row.ab) != p.b.type) return false;
   if (row.format) return is_block_scaled(p) && format_of(p) == *row.format;
-  return same(row.scale_a, p.scale_a) && same(row.scale_b, p.scale_b) &&
-         row.precision == p.precision;
+  return std::ranges::all_of(a_and_b, same) && row.precision == p.precision;
 }
 
 /// The word of --dtype, with the type of D if it is not the usual one.

@@ -148,8 +148,7 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p, float sec
       factors_(computation_of(p).factors),
       c_(p.c.has_value()),
       bias_(p.epilogue.bias != along::none),
-      scale_a_(p.scale_a.has_value()),
-      scale_b_(p.scale_b.has_value()),
+      scaled_{scale(p, role::a).has_value(), scale(p, role::b).has_value()},
       pointers_(p.d.has_pointers()) {
   auto const& api = *library_.api_;
   if (p.c) beta_ = {p.beta, static_cast<std::int32_t>(p.beta), to_f16(p.beta).bits};
@@ -175,7 +174,7 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p, float sec
       api.check(
           api.product_set(product_, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
           "EPILOGUE");
-    cudaDataType_t const bias_type = data_type(p.epilogue.bias_type);
+    cudaDataType_t const bias_type = data_type(p.epilogue.bias.type);
     if (bias_)
       api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type,
                                 sizeof bias_type),
@@ -188,12 +187,12 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p, float sec
       void const* const aligned = library_.workspace_.data();
       api.check(api.product_set(product_, pointer, &aligned, sizeof aligned), "SCALE_POINTER");
     };
-    if (p.scale_b)  // its A is our B
+    if (scaled_.b)  // its A is our B
       set_scale(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
-                *p.scale_b);
-    if (p.scale_a)
+                *scale(p, role::b));
+    if (scaled_.a)
       set_scale(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
-                *p.scale_a);
+                *scale(p, role::a));
     api.check(api.layout_create(&left_, data_type(p.b.type), b_as_stored ? n : k,
                                 b_as_stored ? k : n, p.b.pitch_elems),
               "cublasLtMatrixLayoutCreate");
@@ -300,8 +299,8 @@ void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
     library_.api_->check(library_.api_->product_set(product_, attribute, &scales, sizeof scales),
                          "SCALE_POINTER");
   };
-  if (scale_b_) set_scales(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, o.scale_b);
-  if (scale_a_) set_scales(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, o.scale_a);
+  if (scaled_.b) set_scales(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, address(o, scales_of(role::b)));
+  if (scaled_.a) set_scales(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, address(o, scales_of(role::a)));
   void const* const c = c_ ? o.c : o.d;
   if (pointers_) {  // arrays of addresses instead of addresses
     library_.api_->check(

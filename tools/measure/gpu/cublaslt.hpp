@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 
 namespace tw::bench {
@@ -74,7 +74,8 @@ class lt_product {
   void const* data_of(factor const& x) const;
   factor alpha_, beta_;
   cudaDataType_t factors_ = CUDA_R_32F;
-  bool c_, bias_, scale_a_, scale_b_;
+  bool c_, bias_;
+  ab_table<bool> scaled_;
   bool pointers_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, addend_ = nullptr, result_ = nullptr;

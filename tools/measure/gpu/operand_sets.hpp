@@ -12,6 +12,7 @@
 
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 #include "tools/measure/gpu/data.hpp"
 #include "tools/measure/gpu/verify.hpp"
@@ -46,14 +47,13 @@ class operand_sets {
       std::int64_t const all = scale_extent(*s, outer, k) + (p.batch - 1) * s->batch_stride;
       return padded(all * size_bytes(s->type));
     };
-    scale_a_bytes_ = scales(p.scale_a, p.m, p.k);
-    scale_b_bytes_ = scales(p.scale_b, p.n, p.k);
+    for (role const x : a_and_b) scale_bytes_[x] = scales(scale(p, x), outer_extent(p, x), p.k);
     if (is_block_result(p))
       scale_d_bytes_ = padded(block_result_bytes(p));
     else if (p.scale_d)
       scale_d_bytes_ = scales(p.scale_d->desc, p.m, result_cols(p.epilogue, p.n));
     double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_ +
-                                                 scale_a_bytes_ + scale_b_bytes_ + scale_d_bytes_);
+                                                 scale_bytes_.a + scale_bytes_.b + scale_d_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
     cycle_bytes_ = set_bytes * sets_;
     std::size_t free_bytes = 0, all_bytes = 0;
@@ -73,22 +73,25 @@ class operand_sets {
       c_ = device_buffer(c_bytes_ * count);
       fill(c_.data(), elems(c_, p.c->type), p.c->type, o.data, 2 * o.seed + 2, stream);
     }
-    if (p.epilogue.bias != along::none) {
-      bias_ = device_buffer(stride(1, std::max(p.m, p.n), p.epilogue.bias_type));
-      fill(bias_.data(), elems(bias_, p.epilogue.bias_type), p.epilogue.bias_type, o.data,
-           2 * o.seed + 3, stream);
+    for (operand_row const& r : operand_rows) {
+      if (r.vector == nullptr || !(p.epilogue.*r.vector)) continue;
+      elem const type = (p.epilogue.*r.vector).type;
+      vectors_[r.is] = device_buffer(stride(1, std::max(p.m, p.n), type));
+      std::uint64_t const other = r.is == role::bias ? 3 : 8 + static_cast<std::uint64_t>(r.is);
+      fill(vectors_[r.is].data(), elems(vectors_[r.is], type), type, o.data, 2 * o.seed + other,
+           stream);
     }
-    scale_a_ = device_buffer(scale_a_bytes_ * count);
-    scale_b_ = device_buffer(scale_b_bytes_ * count);
+    for (role const x : a_and_b) scales_[x] = device_buffer(scale_bytes_[x] * count);
     scale_d_ = device_buffer(scale_d_bytes_ * count);
     auto const fill_all = [&](device_buffer const& x, elem type, std::uint64_t seed) {
       fill_scales(x.data(), elems(x, type), type, seed, stream);
     };
-    if (p.scale_a) fill_all(scale_a_, p.scale_a->type, 2 * o.seed + 4);
-    if (p.scale_b) fill_all(scale_b_, p.scale_b->type, 2 * o.seed + 5);
+    for (role const x : a_and_b)
+      if (auto const& s = scale(p, x))
+        fill_all(scales_[x], s->type, 2 * o.seed + (x == role::a ? 4 : 5));
     given_d_ = p.scale_d && p.scale_d->given;
     if (given_d_) fill_all(scale_d_, elem::f32, 2 * o.seed + 6);
-    if (is_block_scaled(p) && p.scale_a->second_level) {
+    if (is_block_scaled(p) && scale(p, role::a)->second_level) {
       second_level_ = device_buffer(sizeof(float));
       check(cudaMemcpy(second_level_.data(), &second_level, sizeof(float), cudaMemcpyHostToDevice),
             "copy of a second level");
@@ -115,12 +118,14 @@ class operand_sets {
     o.b = b_.data() + i * b_bytes_;
     o.d = d_.data() + i * d_bytes_;
     if (c_bytes_ > 0) o.c = c_.data() + i * c_bytes_;
-    o.bias = bias_.data();
-    if (scale_a_bytes_ > 0) o.scale_a = scale_a_.data() + i * scale_a_bytes_;
-    if (scale_b_bytes_ > 0) o.scale_b = scale_b_.data() + i * scale_b_bytes_;
+    for (operand_row const& r : operand_rows)
+      if (r.vector != nullptr) set_address(o, r.is, vectors_[r.is].data());
+    for (role const x : a_and_b) {
+      if (scale_bytes_[x] > 0)
+        set_address(o, scales_of(x), scales_[x].data() + i * scale_bytes_[x]);
+      if (second_level_.bytes() > 0) set_address(o, second_level_of(x), second_level_.data());
+    }
     if (scale_d_bytes_ > 0) o.scale_d = scale_d_.data() + i * scale_d_bytes_;
-    if (second_level_.bytes() > 0)
-      o.second_level_a = o.second_level_b = reinterpret_cast<float const*>(second_level_.data());
     if (addresses_.bytes() > 0) {
       auto* const of_set = reinterpret_cast<void**>(addresses_.data()) + i * 3 * batch_;
       o.a_array = of_set;
@@ -170,11 +175,14 @@ class operand_sets {
   std::size_t batch_ = 0;
   device_buffer addresses_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
-  std::size_t scale_a_bytes_ = 0, scale_b_bytes_ = 0, scale_d_bytes_ = 0;
+  ab_table<std::size_t> scale_bytes_;
+  std::size_t scale_d_bytes_ = 0;
   bool given_d_ = false;
   int sets_ = 0;
   double cycle_bytes_ = 0;
-  device_buffer a_, b_, c_, d_, bias_, scale_a_, scale_b_, scale_d_, second_level_, workspace_;
+  role_table<device_buffer> vectors_;
+  ab_table<device_buffer> scales_;
+  device_buffer a_, b_, c_, d_, scale_d_, second_level_, workspace_;
 };
 
 }  // namespace tw::bench

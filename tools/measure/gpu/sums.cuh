@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "tilewright/base/convert.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw::bench {
 
@@ -130,13 +130,13 @@ inline operand operand_of(void const* base, matrix_desc const& m) {
 
 /// A matrix in device memory as an operand. `scales` are those that `scale` describes; they are not
 /// read where `scale` is empty.
-inline operand scaled_operand_of(void const* base, matrix_desc const& m,
-                                 std::optional<scale_desc> const& scale, void const* scales,
-                                 float const* second_level) {
-  operand x = operand_of(base, m);
-  if (!scale) return x;
-  x.scales = scales, x.scale = *scale;
-  if (scale->second_level) x.second_level = second_level;
+inline operand scaled_operand_of(gemm_problem const& p, gemm_operands const& o, role of) {
+  operand x = operand_of(address(o, of), *matrix_of(p, of));
+  auto const& scales = scale(p, of);
+  if (!scales) return x;
+  x.scales = address(o, scales_of(of)), x.scale = *scales;
+  if (scales->second_level)
+    x.second_level = static_cast<float const*>(address(o, second_level_of(of)));
   return x;
 }
 
@@ -145,8 +145,7 @@ struct scaled_pair {
   operand a, b;
 };
 inline scaled_pair scaled_operands_of(gemm_problem const& p, gemm_operands const& o) {
-  return {scaled_operand_of(o.a, p.a, p.scale_a, o.scale_a, o.second_level_a),
-          scaled_operand_of(o.b, p.b, p.scale_b, o.scale_b, o.second_level_b)};
+  return {scaled_operand_of(p, o, role::a), scaled_operand_of(p, o, role::b)};
 }
 
 /// The largest product of two scales of fill_scales(), and of second levels.

@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 #include "tools/measure/gpu/check.hpp"
 #include "tools/measure/gpu/sampled_lines.hpp"
@@ -189,7 +190,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
   params.terms = make_bound_terms(p);
-  if (p.scale_a || p.scale_b) params.terms.sum_floor *= largest_scales;
+  if (has_scales(p)) params.terms.sum_floor *= largest_scales;
   params.step_unit = step_unit_of(p);
   params.tally = reinterpret_cast<compare_tally*>(tally.data());
 
@@ -234,7 +235,8 @@ gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::in
   one.a = moved(o.a, p.a);
   one.b = moved(o.b, p.b);
   one.d = const_cast<char*>(moved(o.d, p.d));
-  one.scale_a = scales(o.scale_a, p.scale_a), one.scale_b = scales(o.scale_b, p.scale_b);
+  for (role const x : a_and_b)
+    set_address(one, scales_of(x), scales(address(o, scales_of(x)), scale(p, x)));
   return one;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/operand.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/check/check_scales.hpp"
@@ -43,40 +44,15 @@ std::vector<T> to_host(void const* from, std::size_t count) {
 
 /// The vectors, the scales, C and D on the host: what reference_vectors and scale_check read.
 struct host_copy {
-  std::vector<char> bias, c, d, scale_a, scale_b, scale_d;
+  role_table<std::vector<char>> memory;
   gemm_operands operands;
 
   host_copy(gemm_problem const& p, gemm_operands const& o) {
-    auto const matrix = [&](matrix_desc const& m, void const* base) {
-      std::int64_t const cols = result_cols(p.epilogue, p.n);
-      std::int64_t const outer = m.ord == order::row_major ? p.m : cols;
-      return to_host<char>(
-          base, static_cast<std::size_t>((m.pitch_elems * outer * size_bits(m.type) + 7) / 8));
-    };
-    auto const scales = [](std::optional<scale_desc> const& s, void const* base, std::int64_t outer,
-                           std::int64_t k) {
-      if (!s) return std::vector<char>();
-      std::int64_t const bytes = scale_extent(*s, outer, k) * size_bytes(s->type);
-      return to_host<char>(base, static_cast<std::size_t>(bytes));
-    };
-    d = matrix(p.d, o.d);
-    if (p.c) c = matrix(*p.c, o.c);
-    if (p.epilogue.bias != along::none) {
-      std::int64_t const count = p.epilogue.bias == along::rows ? p.m : p.n;
-      bias =
-          to_host<char>(o.bias, static_cast<std::size_t>(count * size_bytes(p.epilogue.bias_type)));
+    for (operand_desc const& x : tw::operands_of(p)) {
+      if (x.is == role::a || x.is == role::b || x.is == role::aux) continue;
+      memory[x.is] = to_host<char>(address(o, x.is), static_cast<std::size_t>(x.bytes()));
+      set_address(operands, x.is, memory[x.is].data());
     }
-    scale_a = scales(p.scale_a, o.scale_a, p.m, p.k);
-    scale_b = scales(p.scale_b, o.scale_b, p.n, p.k);
-    if (is_block_result(p))
-      scale_d = to_host<char>(o.scale_d, static_cast<std::size_t>(block_result_bytes(p)));
-    else if (p.scale_d)
-      scale_d = scales(p.scale_d->desc, o.scale_d, p.m, result_cols(p.epilogue, p.n));
-    operands.scale_a = scale_a.data(), operands.scale_b = scale_b.data();
-    operands.scale_d = scale_d.data();
-    operands.bias = bias.data();
-    operands.c = c.data();
-    operands.d = d.data();
   }
 };
 
