@@ -17,6 +17,7 @@
 #include "tools/report/error_pages.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/layout_json.hpp"
+#include "tools/report/model_report.hpp"
 
 namespace tw::capi {
 namespace {
@@ -86,6 +87,17 @@ tw_status tw_explain(char const* code, char** page) {
   return tw::capi::answer("page", page, [&] {
     tw::capi::check_given("code", code);
     return std::string(tw::error_page_of(code, "docs/errors has a page for each").text);
+  });
+}
+
+tw_status tw_plan_model(char const* config, char const* request, char** json) {
+  return tw::capi::answer("json", json, [&] {
+    tw::capi::check_given("config", config);
+    tw::model_question const q = tw::model_question_of(request == nullptr ? "{}" : request);
+    tw::device const& dev = tw::known_device(q.device);
+    nlohmann::ordered_json record{{"schema", "tilewright.model_plan/1"}};
+    record.update(tw::model_json(tw::plan_model(tw::model_shape_of(config), q.request, dev), dev));
+    return tw::json_text(record);
   });
 }
 

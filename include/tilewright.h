@@ -215,6 +215,11 @@ tw_status tw_layout_eval(const char *expression, char **json);
 // The picture of a layout or an atom, an SVG document.
 tw_status tw_layout_svg(const char *expression, char **svg);
 
+// The GEMMs of a transformer's layers with kernels and times ("tilewright.model_plan/1").
+// config: JSON in the form of Hugging Face's config.json. request: JSON with "tokens" and "formats"
+// (lists), "tp" and "device"; NULL: 1, 64 and 4096 tokens, bf16, e4m3:1x128 and nvfp4, one H200.
+tw_status tw_plan_model(const char *config, const char *request, char **json);
+
 // The page of a code, Markdown: "TW0451", "E0024".
 tw_status tw_explain(const char *code, char **page);
 

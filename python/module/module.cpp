@@ -456,6 +456,11 @@ NB_MODULE(_tw, m) {
   m.def("layout_json", &text_of<&tw_layout_eval>);
   m.def("layout_svg", &text_of<&tw_layout_svg>);
   m.def("explain", &text_of<&tw_explain>);
+  m.def("plan_model", [](char const* config, char const* request) {
+    char* text = nullptr;
+    check(without_gil([&] { return tw_plan_model(config, request, &text); }));
+    return owned(text);
+  });
   m.def("devices_json", [] {
     char* text = nullptr;
     check(without_gil([&] { return tw_devices_json(&text); }));

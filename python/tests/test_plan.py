@@ -112,6 +112,8 @@ def test_the_plan_of_a_model(tmp_path):
         assert row.us > 0 and row.kernel
     assert model.us(tokens=64, format="bf16") > model.us(tokens=1, format="bf16") * 0.5
     assert "gate_up" in str(model) and "<table>" in model._repr_html_()
+    for row in model.rows:
+        assert row.plan.kernel == row.kernel and row.plan.us == pytest.approx(row.us)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(CONFIG))
     again = tw.plan_model(str(path), tokens=(1, 64), formats=("bf16", "e4m3:1x128"))

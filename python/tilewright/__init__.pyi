@@ -114,7 +114,10 @@ class PlanRow(NamedTuple):
     us: float
     tflops: float
     kernel: str
-    plan: Plan
+    gated: bool
+    device: str
+    @property
+    def plan(self) -> Plan: ...
 
 class ModelPlan:
     rows: list[PlanRow]

@@ -5,10 +5,22 @@ import json
 import os
 from collections import namedtuple
 
-from ._errors import RefusedError, refused
-from ._plan import plan, spec
+from . import _tw
+from ._errors import refused
+from ._plan import plan as plan_gemm
+from ._plan import spec
 
-PlanRow = namedtuple("PlanRow", "gemm tokens n k format us tflops kernel plan")
+
+class PlanRow(namedtuple("PlanRow", "gemm tokens n k format us tflops kernel gated device")):
+    """One GEMM of a model, for one number of tokens and one format."""
+
+    @property
+    def plan(self):
+        """The Plan of this GEMM, which runs it."""
+        weights = self.format.replace(":1x128", ":128x128")
+        options = {"activation": "silu", "gate": "split"} if self.gated else {}
+        return plan_gemm(spec((self.tokens, self.k), self.format),
+                         spec((self.n, self.k), weights).T, device=self.device, **options)
 
 
 class ModelPlan:
@@ -16,7 +28,7 @@ class ModelPlan:
 
     Attributes:
         rows: a PlanRow for each GEMM, number of tokens and format: gemm, tokens (M), n, k, format,
-            us (predicted microseconds), tflops, kernel, plan.
+            us (predicted microseconds), tflops, kernel, gated (SwiGLU), device, plan.
         layers: the number of layers (int).
         device: the device (str).
         left_out: the formats that the device has no kernels for, with the refusal (dict).
@@ -51,41 +63,14 @@ class ModelPlan:
         return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
-def _config(config):
+def _config_text(config):
+    """The configuration as JSON."""
     if isinstance(config, (str, os.PathLike)):
         with open(config, encoding="utf-8") as file:
-            config = json.load(file)
+            return file.read()
     if hasattr(config, "to_dict"):
         config = config.to_dict()
-    return config
-
-
-def _extent(config, name, default=None):
-    value = config.get(name, default)
-    if not isinstance(value, int) or value < 1:
-        raise refused("TW0484", name, str(value), "a positive integer in the configuration")
-    return value
-
-
-def _divided(value, tp, name):
-    if value % tp:
-        raise refused("TW0484", "tp", str(tp), f"a divisor of {name}, {value}")
-    return value // tp
-
-
-def layer_gemms(config, tp):
-    """(name, N, K, options) of each GEMM of a layer on one of tp GPUs."""
-    hidden = _extent(config, "hidden_size")
-    inter = _extent(config, "intermediate_size")
-    heads = _extent(config, "num_attention_heads")
-    kv = config.get("num_key_value_heads") or heads
-    size = config.get("head_dim") or hidden // heads
-    own, own_kv = _divided(heads, tp, "num_attention_heads"), max(kv // tp, 1)
-    own_inter = _divided(inter, tp, "intermediate_size")
-    return [("qkv", (own + 2 * own_kv) * size, hidden, {}),
-            ("o", hidden, own * size, {}),
-            ("gate_up", 2 * own_inter, hidden, {"activation": "silu", "gate": "split"}),
-            ("down", hidden, own_inter, {})]
+    return json.dumps(config, default=str)
 
 
 def plan_model(config, *, tokens=(1, 64, 4096), formats=("bf16", "e4m3:1x128", "nvfp4"),
@@ -94,6 +79,7 @@ def plan_model(config, *, tokens=(1, 64, 4096), formats=("bf16", "e4m3:1x128", "
 
     The GEMMs are those of attention with a fused projection of Q, K and V, and of a feed-forward
     network with SwiGLU. Formats that the device has no kernel for are left out of the rows.
+    `tilewright plan --model` prints the same.
 
     Args:
         config: a dict with hidden_size, intermediate_size, num_attention_heads,
@@ -107,23 +93,9 @@ def plan_model(config, *, tokens=(1, 64, 4096), formats=("bf16", "e4m3:1x128", "
     Returns:
         ModelPlan.
     """
-    config = _config(config)
-    rows, left_out = [], {}
-    for form in formats:
-        try:
-            rows += _rows_of(form, layer_gemms(config, tp), tokens, device)
-        except RefusedError as why:
-            if why.code != "TW0471":  # no kernel on this device
-                raise
-            left_out[form] = str(why)
-    return ModelPlan(rows, _extent(config, "num_hidden_layers", 1), device, left_out)
-
-
-def _rows_of(form, gemms, tokens, device):
-    weights, rows = form.replace(":1x128", ":128x128"), []
-    for name, n, k, options in gemms:
-        for m in tokens:
-            p = plan(spec((m, k), form), spec((n, k), weights).T, device=device, **options)
-            tflops = 2e-6 * m * n * k / p.us
-            rows.append(PlanRow(name, m, n, k, form, p.us, tflops, p.kernel, p))
-    return rows
+    request = {"tokens": list(tokens), "formats": list(formats), "device": device, "tp": tp}
+    made = json.loads(_tw.plan_model(_config_text(config), json.dumps(request)))
+    rows = [PlanRow(r["gemm"], r["tokens"], r["n"], r["k"], r["format"], r["us"], r["tflops"],
+                    r["kernel"], r["gated"], device) for r in made["rows"]]
+    return ModelPlan(rows, made["layers"], device,
+                     {x["format"]: x["why"] for x in made["left_out"]})

@@ -149,6 +149,13 @@ static void texts(void) {
   EXPECT(text != NULL && strstr(text, "(2,2):(16,1)") != NULL);
   tw_free(text);
   EXPECT(tw_layout_eval("(4,8):(8", &text) == TW_REFUSED && text == NULL);
+  EXPECT(tw_plan_model("{\"hidden_size\": 1024, \"intermediate_size\": 2816, "
+                       "\"num_attention_heads\": 16}",
+                       "{\"tokens\": [64], \"formats\": [\"bf16\"]}", &text) == TW_OK);
+  EXPECT(text != NULL && strstr(text, "gate_up") != NULL && strstr(text, "2816") != NULL);
+  tw_free(text);
+  EXPECT(tw_plan_model("{}", NULL, &text) == TW_REFUSED && text == NULL);
+  EXPECT(tw_plan_model("{\"hidden_size\": 1024}", "{\"token\": 1}", &text) == TW_REFUSED);
   EXPECT(tw_layout_svg("(4,8):(8,1)", &text) == TW_OK);
   EXPECT(text != NULL && strstr(text, "<svg") != NULL);
   tw_free(text);

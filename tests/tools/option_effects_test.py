@@ -39,7 +39,7 @@ AMAX = ("gemm a.npy wide.npy --transpose-b -o d.npy --device emu --out-dtype e4m
         "amax-1x128")
 QUANTIZE = "quantize a.npy q.npy --to e4m3 --scaling 1x128"
 BLOCKS = "quantize a.npy q.npy --to nvfp4"
-PLAN = "plan 64 4096 4096"
+PLAN, MODEL = "plan 64 4096 4096", f"plan --model {SOURCE}/tests/tools/data/config.json"
 GEMM_KERNEL = "check gemm --kernel gemv_bf16_bf16_4x1 --schedule lazy --quiet"
 REPRODUCIBLE = GEMM_KERNEL.replace("gemv_bf16_bf16_4x1", "sm90_bf16_bf16_tn_128x128x64_1x1_s6")
 KIND = "check PLUGIN --quiet --seeds 1 --json --kernel"
@@ -70,8 +70,7 @@ SEEN = {
                        GEMM + " --activation relu --residual c.npy"),
         "--alpha": (GEMM, "--alpha 0.5"),
         "--beta": (GEMM + " -C c.npy", "--beta 0.5"),
-        "--dtype": (GEMM, "--dtype f16"),
-        "--dtype-b": (FP8, "--dtype-b e5m2"),
+        "--dtype": (GEMM, "--dtype f16"), "--dtype-b": (FP8, "--dtype-b e5m2"),
         "--out-dtype": (GEMM, "--out-dtype f32"),
         "--promote": (FP8 + " --json", "--promote never"),
         "--f16-sums": (GEMM + " --dtype f16 --out-dtype f16 --json", "--f16-sums"),
@@ -189,6 +188,8 @@ SEEN = {
         "--json": (LADDER, "--json"),
     },
     "plan": {
+        "--model": (PLAN, MODEL), "--tp": (MODEL, "--tp 2"),
+        **{o: (MODEL, f"{o} {x}") for o, x in (("--tokens", 64), ("--formats", "f16"))},
         "--dtype": (PLAN, "--dtype e4m3"),
         "--dtype-b": (PLAN + " --dtype e4m3 --all-kernels", "--dtype-b e5m2"),
         "--out-dtype": (PLAN, "--out-dtype f32"),

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +17,10 @@
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/help_text.hpp"
+#include "tools/io/mapped_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/report/json_output.hpp"
+#include "tools/report/model_report.hpp"
 #include "tools/report/plan_answer.hpp"
 #include "tools/report/plan_report.hpp"
 #include "tools/request/epilogue_request.hpp"
@@ -36,7 +40,9 @@ namespace {
 char const* const plan_manual =
     "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be "
     "the fastest come first. Nothing runs, no GPU is needed. docs/planning.md explains the "
-    "columns.";
+    "columns.\n"
+    "With --model the GEMMs of a transformer's layers are planned instead, for each number of "
+    "tokens and each format.";
 
 struct plan_request {
   std::vector<std::string> size;
@@ -46,6 +52,8 @@ struct plan_request {
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
   bool as_json = false, all_kernels = false;
+  std::string model;  // a path: the GEMMs of this transformer instead
+  model_request layers;
 };
 
 gemm_problem problem_of(plan_request const& r) {
@@ -94,12 +102,50 @@ std::string device_ids() {
   return text;
 }
 
+device device_of(plan_request const& r) {
+  device const& whole = known_device(r.device);
+  return r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
+}
+
+exit_status plan_layers(plan_request const& r) {
+  mapped_file const file(r.model);
+  std::string const config(reinterpret_cast<char const*>(file.content().data()),
+                           file.content().size());
+  device const dev = device_of(r);
+  model_plan const made = plan_model(model_shape_of(config), r.layers, dev);
+  if (r.as_json)
+    print_json("tilewright.model_plan/1", model_json(made, dev));
+  else
+    fmt::print("{}", model_text(made, dev));
+  return exit_status::done;
+}
+
+/// Refuses options of one GEMM with --model, and options of --model without it.
+void check_options(CLI::App const& verb, plan_request const& r) {
+  static constexpr std::array of_model{"--model", "--tokens", "--formats", "--tp"};
+  static constexpr std::array of_both{"--device", "--sms", "--json"};
+  bool const model = !r.model.empty();
+  if (!model && r.size.empty())
+    refuse("TW0615", "command line", "neither a size nor --model", "M N K, or --model config.json",
+           "");
+  for (CLI::Option const* o : verb.get_options()) {
+    std::string const name = o->get_name();
+    if (o->count() == 0 || std::ranges::find(of_both, name) != of_both.end()) continue;
+    bool const for_model = std::ranges::find(of_model, name) != of_model.end();
+    if (for_model != model)
+      refuse("TW0615", "command line", model ? name + " with --model" : name + " without --model",
+             model ? "--tokens, --formats, --tp, --device, --sms and --json with it"
+                   : "--model config.json with it",
+             "");
+  }
+}
+
 exit_status plan(plan_request const& r) {
+  if (!r.model.empty()) return plan_layers(r);
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
   gemm_problem const p = problem_of(r);
-  device const& whole = known_device(r.device);
-  device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
+  device const dev = device_of(r);
   kernel_set const kernels = r.all_kernels ? kernel_set::all : kernel_set::built;
   auto const plans_for = [&](gemm_problem const& q) {
     return plans_of_family(q, o, dev, r.family, kernels);
@@ -119,7 +165,7 @@ void add_plan_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand(
       "plan", "show the kernel chosen for a GEMM, the reason and the predicted time");
   verb->footer(plan_manual);
-  verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
+  verb->add_option("SIZE", r->size, "M N K, or MxNxK")->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab,
                    "type of A and B, or their block-scaled format (docs/block_scaling.md)")
       ->transform(elem_word(with_block_formats(operand_words())))
@@ -188,9 +234,26 @@ void add_plan_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_flag("--all-kernels", r->all_kernels,
                  "also plans whose kernel this build lacks (TW_KERNELS)");
+  verb->add_option("--model", r->model,
+                   "config.json of a transformer: the GEMMs of its layers, instead of SIZE");
+  verb->add_option("--tokens", r->layers.tokens, "with --model: numbers of tokens, M of the GEMMs")
+      ->delimiter(',')
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--formats", r->layers.formats,
+                   "with --model: types or formats of the operands: bf16, e4m3:1x128, mxfp8, nvfp4")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--tp", r->layers.tp, "with --model: GPUs that share a layer")
+      ->check(above_zero())
+      ->capture_default_str();
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return plan(*r); })); });
+  verb->callback([r, verb, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] {
+      check_options(*verb, *r);
+      return plan(*r);
+    }));
+  });
 }
 
 }  // namespace tw
