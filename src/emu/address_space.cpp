@@ -227,6 +227,7 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
       check_bounds(address, bytes, write ? "An ordinary store" : "An ordinary load", where);
     if (misaligned)
       require_aligned(address, static_cast<int>(alignment), write ? "a store" : "a load", where);
+    if (write && m_.log_) m_.log_->access(t, act::global_store, 0);
     if (c.check)
       c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
     return;
@@ -241,7 +242,7 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
   if (m_.banks_ && &owner == t.block)
     m_.banks_->plain(t, m_.sched.warp_of(t), offset, static_cast<std::uint32_t>(bytes),
                      write ? bank_access::store : bank_access::load, where);
-  if (m_.log_) m_.log_->smem_access(t, act::plain, offset);
+  if (m_.log_) m_.log_->access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }
 

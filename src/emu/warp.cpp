@@ -69,7 +69,7 @@ void warp_unit::matrix_store(void* row, std::uint32_t const* regs, int count, bo
   if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
     check->matrix_row(t, m_.memory.offset_in_smem(*t.block, row, 16, where), true, where);
   if (m_.log_ && lane < 8 * count)
-    m_.log_->smem_access(t, act::matrix_store, m_.memory.offset_in_smem(*t.block, row, 16, where));
+    m_.log_->access(t, act::matrix_store, m_.memory.offset_in_smem(*t.block, row, 16, where));
   for (int i = 0; i < count; ++i) op.regs[lane][i] = regs[i];
   if (++op.arrived < w.threads) return;
   m_.sched.progressed();
@@ -92,7 +92,7 @@ void warp_unit::matrix_load(void const* row, std::uint32_t* regs, int count, boo
   if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
     check->matrix_row(t, m_.memory.offset_in_smem(*t.block, row, 16, where), false, where);
   if (m_.log_ && lane < 8 * count)
-    m_.log_->smem_access(t, act::matrix_load, m_.memory.offset_in_smem(*t.block, row, 16, where));
+    m_.log_->access(t, act::matrix_load, m_.memory.offset_in_smem(*t.block, row, 16, where));
   if (++op->arrived == w.threads) {
     ++m_.counts_.matrix_loads;
     if (m_.banks_) m_.banks_->matrix(t, *op, false, where);

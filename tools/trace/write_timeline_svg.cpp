@@ -19,8 +19,9 @@ using emu::slice_kind;
 using emu::timeline;
 using emu::trace_slice;
 
-constexpr double labels_width = 172, drawn_width = 960, side = 14;
+constexpr double labels_width = 168, drawn_width = 528, side = 12;  // 720: the width of a page
 constexpr double row_height = 22, row_gap = 4, font = 9.5;
+constexpr double first_legend = 46, legend_height = 17;  // below the heading of three lines
 
 struct look {
   slice_kind kind;
@@ -30,7 +31,7 @@ struct look {
 constexpr std::array looks{
     look{slice_kind::fill, "c0", "TMA load"},
     look{slice_kind::multiply, "c2", "wgmma group"},
-    look{slice_kind::store, "c1", "TMA store"},
+    look{slice_kind::store, "c1", "store"},
     look{slice_kind::epilogue, "c4", "shared memory"},
     look{slice_kind::wait, "cp", "wait: mbarrier"},
     look{slice_kind::wait_mma, "c5", "wait: wgmma"},
@@ -39,6 +40,8 @@ constexpr std::array looks{
     look{slice_kind::arrive, "i", "arrive, issue, commit"},
     look{slice_kind::stuck, "c3", "never released"},
 };
+
+constexpr char const* arrow_legend = "releases";
 
 char const* style_of(slice_kind k) {
   if (k == slice_kind::issue) k = slice_kind::arrive;
@@ -83,6 +86,7 @@ class timeline_drawing {
     end_ = view.end_cycles > 0 ? std::min(view.end_cycles, t.cycles) : default_end(t);
     end_ = std::max<std::int64_t>(end_, 1);
     place_rows(view);
+    place_legend();
     for (trace_slice const& s : t.slices) {
       double const y = row_y_[static_cast<std::size_t>(s.row)];
       places_.push_back(
@@ -134,7 +138,7 @@ class timeline_drawing {
     bool const roles = std::ranges::any_of(t_.rows, &emu::trace_row::has_role);
     row_y_.assign(t_.rows.size(), -1);
     int last_cta = -1, ctas = 0, plain_rows = 0;
-    double y = side + 64 + 18;
+    double y = 0;
     for (std::size_t i = 0; i < t_.rows.size(); ++i) {
       emu::trace_row const& r = t_.rows[i];
       if (r.cluster != t_.rows.front().cluster || !used[i]) continue;
@@ -154,39 +158,70 @@ class timeline_drawing {
     bottom_ = y;
   }
 
+  struct legend_entry {
+    look const* what;  // null: the arrow
+    double x, y;
+  };
+  static double width_of(look const* l) {
+    return 25 + 6.4 * static_cast<double>(
+                          std::char_traits<char>::length(l == nullptr ? arrow_legend : l->legend));
+  }
+
+  /// The kinds of slices that are shown, in lines of the page's width; the rows come below.
+  void place_legend() {
+    std::vector<look const*> entries;
+    for (look const& l : looks)
+      if (std::ranges::any_of(t_.slices, [&](trace_slice const& s) {
+            return style_of(s.kind) == l.style && row_y_[static_cast<std::size_t>(s.row)] >= 0 &&
+                   s.begin < end_;
+          }))
+        entries.push_back(&l);
+    entries.push_back(nullptr);
+    double x = side, y = side + first_legend;
+    for (look const* const l : entries) {
+      if (x > side && x + width_of(l) > labels_width + drawn_width + 2 * side)
+        x = side, y += legend_height;
+      legend_.push_back({l, x, y});
+      x += width_of(l);
+    }
+    axis_y_ = y + legend_height + 14;
+    for (double& row : row_y_)
+      if (row >= 0) row += axis_y_ + 4;
+    for (auto& [at, name] : headings_) at += axis_y_ + 4;
+    bottom_ += axis_y_ + 4;
+  }
+
   std::string heading() const {
     std::string const shown = end_ == t_.cycles
                                   ? fmt::format("All {} cycles", end_)
                                   : fmt::format("The first {} of {} cycles", end_, t_.cycles);
     std::string out = fmt::format(
         "<text class=\"b\" x=\"{0}\" y=\"{1}\" font-size=\"14\">{2}</text>\n"
-        "<text class=\"q\" x=\"{0}\" y=\"{3}\" font-size=\"10.5\">{4}. Times come from a model of "
-        "the chip (docs/timeline.md); they are no measurement.</text>\n",
-        short_number(side), short_number(side + 12), shown, short_number(side + 29),
-        xml_text(t_.run + (t_.cut_off.empty() ? "" : "; the recording was cut off")));
-    double x = side;
-    for (look const& l : looks) {
-      bool const shown = std::ranges::any_of(t_.slices, [&](trace_slice const& s) {
-        return style_of(s.kind) == l.style && places_[index(s)].shown;
-      });
-      if (!shown) continue;
-      out += fmt::format("<path class=\"{} r\" d=\"M{} {}h12v12h-12z\"/>", l.style, short_number(x),
-                         short_number(side + 40));
+        "<text class=\"q\" x=\"{0}\" y=\"{3}\" font-size=\"10.5\">{4}.</text>\n"
+        "<text class=\"q\" x=\"{0}\" y=\"{5}\" font-size=\"10.5\">Times come from a model of the "
+        "chip "
+        "(docs/timeline.md); they are no measurement.</text>\n",
+        short_number(side), short_number(side + 12), shown, short_number(side + 27),
+        xml_text(t_.run + (t_.cut_off.empty() ? "" : "; the recording was cut off")),
+        short_number(side + 40));
+    for (auto const& [what, x, y] : legend_) {
+      if (what == nullptr)
+        out += fmt::format(
+            "<path class=\"a\" d=\"M{0} {1}h14\"/><path class=\"h\" d=\"M{2} {1}l-5 -2.5v5z\"/>",
+            short_number(x), short_number(y + 6), short_number(x + 15));
+      else
+        out += fmt::format("<path class=\"{} r\" d=\"M{} {}h12v12h-12z\"/>", what->style,
+                           short_number(x), short_number(y));
       out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"10.5\">{}</text>\n",
-                         short_number(x + 16), short_number(side + 50), l.legend);
-      x += 25 + 6.4 * static_cast<double>(std::char_traits<char>::length(l.legend));
+                         short_number(x + 17), short_number(y + 10),
+                         what == nullptr ? arrow_legend : what->legend);
     }
-    out += fmt::format(
-        "<path class=\"a\" d=\"M{0} {1}h18\"/><path class=\"h\" d=\"M{2} {1}l-5 -2.5v5z\"/>"
-        "<text x=\"{3}\" y=\"{4}\" font-size=\"10.5\">releases</text>\n",
-        short_number(x), short_number(side + 46), short_number(x + 21), short_number(x + 26),
-        short_number(side + 50));
     return out;
   }
 
-  /// Ticks at 1, 2 or 5 times a power of ten, about 110 pixels apart.
+  /// Ticks at 1, 2 or 5 times a power of ten, about 80 pixels apart.
   std::string axis() const {
-    double const about = 110.0 / drawn_width * static_cast<double>(end_);
+    double const about = 80.0 / drawn_width * static_cast<double>(end_);
     std::int64_t step = 1;
     while (static_cast<double>(10 * step) <= about) step *= 10;
     for (std::int64_t const m : {5, 2})
@@ -194,7 +229,7 @@ class timeline_drawing {
         step *= m;
         break;
       }
-    double const top = side + 64 + 14;
+    double const top = axis_y_;
     std::string lines, texts;
     for (std::int64_t c = 0; c <= end_; c += step) {
       lines += fmt::format("M{} {}V{}", short_number(x_of(c)), short_number(top + 4),
@@ -286,7 +321,8 @@ class timeline_drawing {
 
   timeline const& t_;
   std::int64_t end_ = 0;
-  double bottom_ = 0;
+  double axis_y_ = 0, bottom_ = 0;
+  std::vector<legend_entry> legend_;
   std::vector<double> row_y_;  // -1: not drawn
   std::vector<std::pair<double, std::string>> headings_;
   std::vector<svg_place> places_;

@@ -71,6 +71,12 @@ trace_slice slice_of(trace_log const& log, trace_event const& e) {
       s.number = -1;
       return s;
     }
+    case act::global_store:
+      s.kind = slice_kind::store;
+      s.name = fmt::format("store D x{}", e.count);
+      s.detail = fmt::format("{} ordinary stores to global memory per thread", e.count);
+      s.number = -1;
+      return s;
     case act::clock: return s;
   }
   return s;

@@ -196,7 +196,7 @@ void trace_log::group_wait(thread const& t, std::uint32_t groups) {
   add(t, {act::group_wait, 1, w, static_cast<std::int32_t>(groups)});
 }
 
-void trace_log::smem_access(thread const& t, act what, std::uint32_t offset) {
+void trace_log::access(thread const& t, act what, std::uint32_t offset) {
   thread_log& l = log_of(t);
   if (!l.cut && !l.events.empty() && l.events.back().what == what &&
       l.events.back().count < 0xFFFF) {

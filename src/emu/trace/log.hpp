@@ -30,8 +30,9 @@ enum class act : std::uint8_t {
   store_async,      // object: barrier, value: round
   matrix_store,     // value: offset in shared memory of the first of `count` in a row
   matrix_load,
-  plain,  // value: offset of the first of `count` plain accesses in a row
-  clock,  // value: index of what sm_clock returned
+  plain,         // value: offset of the first of `count` plain accesses in a row
+  global_store,  // `count` plain stores to global memory in a row
+  clock,         // value: index of what sm_clock returned
 };
 
 struct trace_event {
@@ -99,7 +100,7 @@ struct trace_log {
   void commit(thread const& t, std::uint32_t group);
   void issued(warpgroup_state const& w, std::uint32_t group, std::size_t first, std::size_t last);
   void group_wait(thread const& t, std::uint32_t groups);
-  void smem_access(thread const& t, act what, std::uint32_t offset);
+  void access(thread const& t, act what, std::uint32_t offset);
   void clock(thread const& t, std::uint64_t reading);
 
   // The recording.

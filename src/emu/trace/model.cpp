@@ -127,6 +127,7 @@ class player {
       case act::matrix_store:
       case act::matrix_load: return finish(t, now + e.count * cost::matrix_access);
       case act::plain: return finish(t, now + e.count * cost::plain_access);
+      case act::global_store: return finish(t, now + e.count * cost::global_store);
       case act::clock: return finish(t, now);
     }
   }

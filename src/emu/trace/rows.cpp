@@ -65,8 +65,11 @@ class row_maker {
       s.detail = "barrier of CTA " + list_of_ctas(mask, cluster * log_.shape.cluster);
     }
     out_.cycles = played_.cycles;
+    bool const stuck = std::ranges::any_of(
+        out_.slices, [](trace_slice const& s) { return s.kind == slice_kind::stuck; });
+    if (stuck) out_.cycles += out_.cycles / 5 + 1;  // a wait that begins last is seen, too
     for (trace_slice& s : out_.slices)
-      if (s.kind == slice_kind::stuck) s.end = std::max(out_.cycles, s.begin + 1);
+      if (s.kind == slice_kind::stuck) s.end = out_.cycles;
     arrows();
     sort_rows(out_);
     out_.run = fmt::format(
@@ -134,9 +137,9 @@ class row_maker {
           e.what == act::arrive && log_.barriers[e.object].what != barrier_log::kind::mbarrier;
       if (of_threads && shown_by_wait(events, i)) continue;
       if (s.end < 0 && log_.left_out > 0) break;  // its end may be what was left out
-      // The threads' n-th access of shared memory is one operation, wherever each of them goes.
-      bool const access =
-          e.what == act::matrix_store || e.what == act::matrix_load || e.what == act::plain;
+      // The threads' n-th access of memory is one operation, wherever each of them goes.
+      bool const access = e.what == act::matrix_store || e.what == act::matrix_load ||
+                          e.what == act::plain || e.what == act::global_store;
       // So are their arrives at the barrier of that name in each CTA of the cluster, and stores.
       bool const to_peers = e.what == act::arrive || e.what == act::store_async;
       std::uint32_t const object = to_peers ? namesake_[e.object] : e.object;
