@@ -34,6 +34,7 @@ enum class bug : int {
   one_step_more,       // 1
   no_wgmma_wait,       // 2
   bytes_of_a_alone,    // 3
+  prefetch_first,      // 3, side/prefetch_first.hpp
   never_free,          // 4
   too_many_registers,  // 5
   ring_restarts,       // 6

@@ -146,7 +146,7 @@ product problem_of(planted_bug const& b) {
 
 TEST_P(Bug, IsDiagnosedWithItsCode) {
   product const x = problem_of(it());
-  rung const& r = rungs()[static_cast<std::size_t>(it().rung - 1)];
+  rung const r = rung_of(it());
   int const sms = 2;
   for (int const family : {0, 3}) {
     run_result const broken = run(r, x, it().which, schedule(family, 2), sms);

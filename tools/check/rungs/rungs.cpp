@@ -2,6 +2,8 @@
 // rungs.cpp  The list of all rungs, and of the faults that can be planted in them.
 #include "tools/check/rungs/rungs.hpp"
 
+#include <algorithm>
+
 namespace ladder {
 
 std::vector<rung> const& rungs() {
@@ -14,6 +16,12 @@ std::vector<rung> const& rungs() {
   return all;
 }
 
+rung rung_of(planted_bug const& b) {
+  std::vector<rung> const list = b.side.empty() ? rungs() : side_rungs();
+  return *std::ranges::find_if(
+      list, [&](rung const& r) { return b.side.empty() ? r.number == b.rung : r.name == b.side; });
+}
+
 std::span<planted_bug const> bugs() {
   static constexpr planted_bug list[] = {
       {bug::one_step_more, 1, "one-step-more", "the loop over K takes one step more", "E0052"},
@@ -21,6 +29,12 @@ std::span<planted_bug const> bugs() {
        "E0027"},
       {bug::bytes_of_a_alone, 3, "bytes-of-a-alone",
        "expect_tx counts the bytes of A, not those of B", "E0015"},
+      {.which = bug::prefetch_first,
+       .rung = 3,
+       .name = "prefetch-first",
+       .change = "a stage is loaded before the multiply that may still read it",
+       .code = "E0027",
+       .side = "side_prefetch_first"},
       {bug::never_free, 4, "never-free", "the consumers never report that a stage is free",
        "E0001"},
       {bug::too_many_registers, 5, "too-many-registers",

@@ -65,7 +65,10 @@ struct planted_bug {
   std::string_view change;                     // in words
   std::string_view code;                       // of the diagnosis
   std::array<int, 3> shape = {512, 512, 512};  // M, N, K that show it
+  std::string_view side = {};                  // of an experiment of the rung
 };
 std::span<planted_bug const> bugs();
+/// The kernel in which a bug is planted.
+rung rung_of(planted_bug const& b);
 
 }  // namespace ladder

@@ -287,7 +287,7 @@ exit_status run_in_emulator(request const& r) {
     std::array<int, 3> const shape =
         r.size > 0 ? std::array<int, 3>{r.size, r.size, r.size} : b.shape;
     product const x(shape[0], shape[1], shape[2], 1);
-    return finish({line_of(rungs()[static_cast<std::size_t>(b.rung - 1)], x, b.which, r)}, x, r);
+    return finish({line_of(rung_of(b), x, b.which, r)}, x, r);
   }
   int const size = r.size > 0 ? r.size : default_size;
   product const x(size, size, size, 1);
