@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial.py  Fills in the generated parts of docs/tutorial from tested files and real output.
+"""tutorial.py  Fills in the generated parts of docs/tutorial, and of pages of docs that have them,
+from tested files and real output.
 
     <!-- code FILE NAME -->        the function or struct NAME of FILE, with its comment
     <!-- diff FILE FILE -->        the lines that differ, without those above #pragma once
     <!-- run WORDS -->             the command and what it prints (both streams)
     <!-- picture NAME: WORDS -->   a picture that ./dev site draws (gen/pictures.py)
+    <!-- profile RUNG -->         the shares of the time of its CTA 0 in the timeline's model
     <!-- figures [RUNG] -->        TFLOP/s of the article and of bench/results/ladder-*.json
 
 A fenced block, a picture or a table follows each of them. --check compares, draws the pictures
@@ -38,6 +40,7 @@ ARTICLE = [(1, "", 32), (2, "", 317), (3, "", 423), (4, "", 498),
            (6, "", 660), (7, "", 704), (8, "", 734), (9, "", 747), (10, "", 758), (11, "", 764)]
 BLOCK = re.compile(r"<!-- (code|diff|run) (.*?) -->\n```\w*\n.*?\n```\n", re.S)
 FIGURES = re.compile(r"<!-- figures ?(\d*) -->\n(?:\|.*\n)*")
+PROFILE = re.compile(r"<!-- profile (\d+) -->\n(?:\n?(?:\|.*\n)+)?")
 
 
 def read(path):
@@ -112,6 +115,44 @@ def figures(rung):
     return text
 
 
+# Of a slice's category (tools/trace/write_chrome.cpp), in words.
+SHARES = [("wait", "wait for operands or for a free stage"), ("wait for wgmma", "wait for wgmma"),
+          ("barrier", "wait for other threads"), ("store", "store D"),
+          ("epilogue", "write D to shared memory"), ("wait for stores", "wait for TMA stores")]
+PROFILED_SIZE = "512"
+
+
+@functools.cache
+def profile(command, rung):
+    """A table: the tensor cores, and the threads that multiply, of CTA 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "trace.json")
+        done = subprocess.run([command, "ladder", "--rung", rung, "--size", PROFILED_SIZE,
+                               "--trace", out], env=pictures.WITHOUT_GPU, capture_output=True, text=True,
+                              cwd=ROOT, check=False)
+        if done.returncode != 0:
+            sys.exit(f"tutorial.py: rung {rung}: {done.stderr}")
+        with open(out, encoding="utf-8") as file:
+            events = [e for e in json.load(file)["traceEvents"] if e["pid"] == 0]
+    rows = {e["tid"]: e["args"]["name"] for e in events
+            if e["ph"] == "M" and e["name"] == "thread_name"}
+    slices = [e for e in events if e["ph"] == "X"]
+    cycles = max(e["ts"] + e["dur"] for e in slices)
+    threads = next(tid for tid, name in rows.items()
+                   if name.startswith("consumer") or name.startswith("warp"))
+
+    def share(of):
+        return 100 * sum(e["dur"] for e in slices if of(e)) / cycles
+
+    text = f"| of {cycles:,} cycles of a CTA of rung {rung} in the model | share |\n|---|---:|\n"
+    text += f"| the tensor cores multiply | {share(lambda e: e['cat'] == 'wgmma'):.0f} % |\n"
+    for category, words in SHARES:
+        part = share(lambda e, c=category: e["tid"] == threads and e["cat"] == c)
+        if part >= 0.5:
+            text += f"| the threads that multiply {words} | {part:.0f} % |\n"
+    return text
+
+
 def filled(page, text, command):
     def block(found):
         kind, words = found[1], found[2]
@@ -124,6 +165,7 @@ def filled(page, text, command):
         return f"<!-- {kind} {words} -->\n```{language}\n{content}\n```\n"
 
     text = BLOCK.sub(block, text)
+    text = PROFILE.sub(lambda m: m[0].split("\n")[0] + "\n" + profile(command, m[1]), text)
     return FIGURES.sub(lambda m: m[0].split("\n")[0] + "\n" +
                        figures(int(m[1] or 0)), text)
 
@@ -140,6 +182,15 @@ def undrawn(page, text, command):
                 yield f"{path}: {why}"
 
 
+def pages():
+    """The pages of the tutorial, and pages of docs with generated parts."""
+    yield from sorted(glob.glob(os.path.join(PAGES, "*.md")))
+    for page in sorted(glob.glob(os.path.join(ROOT, "docs/*.md"))):
+        with open(page, encoding="utf-8") as file:
+            if BLOCK.search(file.read()):
+                yield page
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--check", action="store_true")
@@ -148,7 +199,7 @@ def main():
     o = options.parse_args()
     command = os.path.abspath(o.command)
     stale = []
-    for page in sorted(glob.glob(os.path.join(PAGES, "*.md"))):
+    for page in pages():
         if o.pages and os.path.basename(page) not in o.pages:
             continue
         with open(page, encoding="utf-8") as file:
