@@ -81,7 +81,7 @@ def difference(before, after):
 def run(command, words):
     done = subprocess.run([command, *shlex.split(words)], env=pictures.WITHOUT_GPU,
                           capture_output=True, text=True, cwd=ROOT, check=False)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1, 2):
         sys.exit(f"tutorial.py: tilewright {words}: {done.stderr}")
     # The library's kernel, and so its counts, depend on the kernels that a build has.
     lines = [re.sub(r"( +)[\d.]+(?= )", lambda m: "...".rjust(len(m[0])), x.rstrip())
@@ -128,8 +128,8 @@ def profile(command, rung):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "trace.json")
         done = subprocess.run([command, "ladder", "--rung", rung, "--size", PROFILED_SIZE,
-                               "--trace", out], env=pictures.WITHOUT_GPU, capture_output=True, text=True,
-                              cwd=ROOT, check=False)
+                               "--trace", out], env=pictures.WITHOUT_GPU,
+                              capture_output=True, text=True, cwd=ROOT, check=False)
         if done.returncode != 0:
             sys.exit(f"tutorial.py: rung {rung}: {done.stderr}")
         with open(out, encoding="utf-8") as file:

@@ -52,7 +52,7 @@ enum class slice_kind : std::uint8_t {
   epilogue,  // stmatrix, ldmatrix, plain accesses of shared memory
   fill,      // TMA copy into shared memory, all boxes of one barrier and phase
   multiply,  // wgmma group
-  store,     // TMA copy or addition from shared memory; plain stores to global memory
+  store,     // TMA copy or addition from shared memory
   stuck,     // a wait that never ended
 };
 
