@@ -80,26 +80,28 @@ void refuse_extents(rung const& r, product const& x) {
            "--size 512; rungs 8 to 12 compute any size");
 }
 
+int sms_of(request const& r) { return r.sms > 0 ? r.sms : emulated_sms; }
+
 /// One run of a rung, drawn over time, also if it has a fault.
-void draw(rung const& r, product const& x, bug planted_bug, timeline_files const& files) {
+void draw(rung const& r, product const& x, bug planted_bug, timeline_files const& files, int sms) {
   check_timeline_files(files);
   emu::trace record;
   emu::options o = options_of(0, planted_bug);
   o.record = &record;
-  run(r, x, planted_bug, o, emulated_sms);
+  run(r, x, planted_bug, o, sms);
   to_stderr("{}", write_timeline(record, files));
 }
 
 line line_of(rung const& r, product const& x, bug planted_bug, request const& q) {
   refuse_extents(r, x);
   timeline_files const files{q.trace, q.timeline};
-  if (files.any()) draw(r, x, planted_bug, files);
+  if (files.any()) draw(r, x, planted_bug, files, sms_of(q));
   int const seeds = q.seeds;
   line to;
   to.number = r.number, to.name = r.name, to.idea = r.idea, to.side = q.side;
   to.l2_share = r.l2_share;
   repeat(to, seeds, planted_bug,
-         [&](emu::options const& o) { return run(r, x, planted_bug, o, emulated_sms); });
+         [&](emu::options const& o) { return run(r, x, planted_bug, o, sms_of(q)); });
   return to;
 }
 
@@ -191,9 +193,9 @@ nlohmann::ordered_json json_of(line const& l, product const& x) {
   return j;
 }
 
-void print_table(std::vector<line> const& lines, product const& x) {
+void print_table(std::vector<line> const& lines, product const& x, int sms) {
   fmt::print("D[{},{}] = A[{},{}] B[{},{}]^T in bf16, emulated with {} SMs, hazards on\n\n", x.m(),
-             x.n(), x.m(), x.k(), x.n(), x.k(), emulated_sms);
+             x.n(), x.m(), x.k(), x.n(), x.k(), sms);
   std::size_t width = 23;
   for (line const& l : lines) width = std::max(width, title_of(l).size());
   fmt::print("{:<{}} {:>5} {:>7} {:>9} {:>8} {:>11} {:>9} {:>7}  result\n", "rung", width, "CTAs",
@@ -248,7 +250,7 @@ exit_status finish(std::vector<line> const& lines, product const& x, request con
     for (line const& l : lines) rows.push_back(json_of(l, x));
     print_json("tilewright.ladder/1", {{"device", "emu"}, {"rungs", rows}});
   } else {
-    print_table(lines, x);
+    print_table(lines, x, sms_of(r));
   }
   return good ? exit_status::done : exit_status::wrong;
 }

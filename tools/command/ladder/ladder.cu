@@ -140,7 +140,7 @@ ladder_report measure_ladder(ladder_options const& o) {
         if (r.scaled == scaled && (o.rung == 0 || o.rung == r.number)) asked.push_back(r);
       if (scaled && asked.empty()) continue;
       size_measurement run(device.watch(), o, scaled, out);
-      for (gpu_rung const& r : asked) run.add_rung(r, device.facts().sms);
+      for (gpu_rung const& r : asked) run.add_rung(r, o.sms > 0 ? o.sms : device.facts().sms);
       run.add_library();
       if (library != nullptr) run.add_baseline(*library);
       run.time();

@@ -15,6 +15,7 @@ namespace tw::bench {
 struct ladder_options {
   int rung = 0;       // 0: all
   bool side = false;  // the experiments beside the rungs instead
+  int sms = 0;        // that persistent rungs run on; 0: all
   std::vector<int> sizes = {512, 1024, 2048, 4096, 8192};
   measure_options measure;
 };

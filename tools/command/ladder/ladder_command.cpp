@@ -73,6 +73,9 @@ void add_ladder_command(CLI::App& app, int& status) {
   verb->add_option("--size", r->size,
                    "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")
       ->check(CLI::Range(64, 8192));
+  verb->add_option("--sms", r->sms,
+                   "SMs that rungs 6 to 11 run on (default: all of the GPU, 4 in the emulator)")
+      ->check(CLI::Range(1, 1024));
   verb->add_option("--device", r->device, "auto (default), gpu or emu")
       ->transform(place_word({"auto", "gpu", "emu"}));
   verb->add_option("--seeds", r->seeds, "runs of each rung, with other schedules (default 1)")

@@ -192,6 +192,7 @@ exit_status run_on_gpu(request const& r) {
   bench::ladder_options o;
   o.rung = r.rung;
   o.side = r.side;
+  o.sms = r.sms;
   if (r.size > 0) o.sizes = {r.size};
   o.measure.baseline = r.baseline;
   if (r.quick) o.measure.protocol = bench::quick_protocol;

@@ -15,6 +15,7 @@ struct request {
   int rung = 0;       // 0: all
   bool side = false;  // the experiments beside the rungs instead
   int size = 0;       // M = N = K; 0: the default of the device
+  int sms = 0;        // that persistent rungs run on; 0: all of the GPU, 4 in the emulator
   std::string device = "auto";
   std::string bug;  // a name, "list", or empty
   int seeds = 1;    // of schedules in the emulator
