@@ -184,7 +184,7 @@ SEEN = {
         "--from": (LADDER, "ladder --from ladder.json"),
         "--timeline": (LADDER, "--timeline t.svg"),
         "--trace": (LADDER, "--trace t.json"),
-        "--tiles": ("ladder --rung 9", "--tiles o.svg"), "--sms": ("ladder --rung 6", "--sms 2"),
+        "--tiles": ("ladder --rung 9", "--tiles o.svg"), "--sms": (LADDER, "--sms 2"),
         "--json": (LADDER, "--json"),
     },
     "plan": {
