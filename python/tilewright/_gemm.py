@@ -103,7 +103,8 @@ class Call:
         call.scale_word = self.scale_word
         call.tensors = [
             kind.tensor(a, "a") if a is given_a else _elements(a, given_a, "a"),
-            of(b, "b") if b is given_b else _elements(b, given_b, "b"), None if c is None else tensor_of(c, "c"), None, None,
+            of(b, "b") if b is given_b else _elements(b, given_b, "b"),
+            None if c is None else tensor_of(c, "c"), None, None,
             None if bias is None else tensor_of(bias, "bias"),
             None if scale_a is None else tensor_of(scale_a, "scale_a"),
             None if scale_b is None else tensor_of(scale_b, "scale_b"),
