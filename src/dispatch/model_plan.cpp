@@ -107,7 +107,7 @@ gemm_problem problem_of(model_gemm const& gemm, std::int64_t tokens, std::string
   p.a = {f.type, order::row_major, gemm.k};
   p.b = {f.type, order::col_major, gemm.k};
   p.d = {result_type(f), order::row_major, result_cols(p.epilogue, gemm.n)};
-  p.epilogue.bias_type = p.d.type;
+  p.epilogue.bias.type = p.d.type;
   scaled_operand const a{false, tokens, gemm.k, 1}, b{true, gemm.n, gemm.k, 1};
   if (f.blocks) {
     p.scale_a = make_block_scale(a, *f.blocks);
