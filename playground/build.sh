@@ -37,10 +37,11 @@ build_playground() {
 }
 
 # playground_for_tests VARIANT LABEL...: the pages for tests/playground, which are skipped without.
+# They are built anew if ./dev playground has built them, or if the label playground is named.
 playground_for_tests() {
   local variant=$1; shift
   if [[ $variant ]] || { (($#)) && [[ " $* " != *' playground '* ]]; }; then return; fi
-  build_playground || true
+  if (($#)) || [[ -f build-wasm/build.ninja ]]; then build_playground || true; fi
 }
 
 cmd_playground() {

@@ -46,6 +46,8 @@ KIND = "check PLUGIN --quiet --seeds 1 --json --kernel"
 BANKS = "banks (64,64):(64,1) --access ld.32"
 TMEM = "banks tmem.ld.32x32b.x1"
 LADDER = "ladder --rung 3 --size 128 --device emu"
+STAGES = "stages 128x256x64 --device emu"
+RACE, RUNG = "playground run take_turns", "playground run ladder/03_larger_tiles --size 256"
 CUBIN = "occupancy --cubin two_kernels.cubin"
 
 # Of each option: two command lines that differ in the option and its value alone.
@@ -171,8 +173,7 @@ SEEN = {
         "--commit": ("bench emulator --size 256 --rounds 1 --json e.json --commit one",
                      "bench emulator --size 256 --rounds 1 --json e.json --commit two"),
     },
-    "info": {"--json": ("info", "--json")},
-    "explain": {"--json": ("explain TW0401", "--json")},
+    "info": {"--json": ("info", "--json")}, "explain": {"--json": ("explain TW0401", "--json")},
     "ladder": {
         "--rung": (LADDER, LADDER.replace("3", "4", 1)),
         "--bug": ("ladder --device emu --size 256 --rung 5", "--bug list"),
@@ -182,8 +183,7 @@ SEEN = {
         "--seeds": (LADDER + " --json", "--seeds 2"),
         "--plot": (LADDER, "--plot p.svg"),
         "--from": (LADDER, "ladder --from ladder.json"),
-        "--timeline": (LADDER, "--timeline t.svg"),
-        "--trace": (LADDER, "--trace t.json"),
+        "--timeline": (LADDER, "--timeline t.svg"), "--trace": (LADDER, "--trace t.json"),
         "--tiles": ("ladder --rung 9", "--tiles o.svg"), "--sms": (LADDER, "--sms 2"),
         "--json": (LADDER, "--json"),
     },
@@ -298,22 +298,13 @@ SEEN = {
         "--list": ("profile --from raw.csv", "--list"),
         "--json": ("profile --list", "--json"),
     },
-    "stages": {
-        "--device": ("stages 128x256x64 --device emu", "stages 128x256x64 --device gpu"),
-        "--tile": ("stages 128x256x64 --device emu", "--tile 128x128"),
-        "--family": ("stages 128x256x64 --device emu", "--family sm80_gemm"),
-        "--trace": ("stages 128x256x64 --device emu", "--trace t.json"),
-        "--json": ("stages 128x256x64 --device emu", "--json"),
-    },
-    "playground list": {},
-    "playground run": {
-        "--schedule": ("playground run take_turns", "--schedule lazy"),
-        "--seed": ("playground run take_turns", "--seed 2"),
-        "--size": ("playground run ladder/03_larger_tiles --size 256",
-                   "playground run ladder/03_larger_tiles --size 512"),
-        "--no-timeline": ("playground run take_turns", "--no-timeline"),
-    },
-    "help": {}, "completion": {}, "man": {},
+    "stages": {"--device": (STAGES, STAGES.replace("emu", "gpu")),
+               "--tile": (STAGES, "--tile 128x128"), "--family": (STAGES, "--family sm80_gemm"),
+               "--trace": (STAGES, "--trace t.json"), "--json": (STAGES, "--json")},
+    "playground run": {"--schedule": (RACE, "--schedule lazy"), "--seed": (RACE, "--seed 2"),
+                       "--size": (RUNG, RUNG.replace("256", "512")),
+                       "--no-timeline": (RACE, "--no-timeline")},
+    "playground list": {}, "help": {}, "completion": {}, "man": {},
 }
 # Why an option of a verb cannot be seen here, and where it is tested.
 GPU = "without a GPU nothing runs: tests/bench/command_test.py, tests/gpu/command_test.py"
