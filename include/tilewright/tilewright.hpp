@@ -79,6 +79,8 @@
 #include "tilewright/kernel/gemv/fma.hpp"
 #include "tilewright/kernel/gemv/gemv.hpp"
 #include "tilewright/kernel/gemv/mma.hpp"
+#include "tilewright/kernel/moe/rows.hpp"
+#include "tilewright/kernel/moe/sort.hpp"
 #include "tilewright/kernel/quantize/blocks.hpp"
 #include "tilewright/kernel/quantize/quantize.hpp"
 #include "tilewright/kernel/repitch/factors.hpp"
@@ -97,6 +99,7 @@
 #include "tilewright/family/family.hpp"
 
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/moe.hpp"
 #include "tilewright/dispatch/plan_text.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/dispatch/tensors.hpp"
