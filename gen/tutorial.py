@@ -52,7 +52,7 @@ def region(path, name):
     """The declaration of `name` that has a body, with the comment above it."""
     lines = read(path).splitlines()
     declared = re.compile(rf"^(\s*)(?:(?:TW_DEVICE |static |inline |constexpr |template <.*?> )*"
-                          rf"(?:auto|void|struct|class|enum class|int|bool|\w+)\s+){name}\b")
+                          rf"(?:auto|void|struct|class|enum class|int|bool|[\w:]+)\s+){name}\b")
     for start, line in enumerate(lines):
         found = declared.match(line)
         if not found or line.rstrip().endswith(";") and "{" not in line:
@@ -133,7 +133,7 @@ def profile(command, rung):
         if done.returncode != 0:
             sys.exit(f"tutorial.py: rung {rung}: {done.stderr}")
         with open(out, encoding="utf-8") as file:
-            events = [e for e in json.load(file)["traceEvents"] if e["pid"] == 0]
+            events = [e for e in json.load(file) if e.get("pid") == 0]
     rows = {e["tid"]: e["args"]["name"] for e in events
             if e["ph"] == "M" and e["name"] == "thread_name"}
     slices = [e for e in events if e["ph"] == "X"]
@@ -183,12 +183,13 @@ def undrawn(page, text, command):
 
 
 def pages():
-    """The pages of the tutorial, and pages of docs with generated parts."""
+    """The pages of the tutorial, and pages of docs with generated parts or pictures."""
     yield from sorted(glob.glob(os.path.join(PAGES, "*.md")))
     for page in sorted(glob.glob(os.path.join(ROOT, "docs/*.md"))):
         with open(page, encoding="utf-8") as file:
-            if BLOCK.search(file.read()):
-                yield page
+            text = file.read()
+        if BLOCK.search(text) or pictures.pictures_of(os.path.relpath(page, ROOT), text):
+            yield page
 
 
 def main():

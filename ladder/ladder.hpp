@@ -46,6 +46,7 @@ enum class bug : int {
   no_proxy_fence,      // 10
   staging_reused,      // 10
   odd_square,          // 11
+  warps_apart,         // 3, side/prefetch_first.hpp
 };
 /// The one configuration parameter of every rung.
 struct config {

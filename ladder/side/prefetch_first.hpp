@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // prefetch_first.hpp  An experiment of rung 3: three stages and wgmma_wait<1>. The load of K block
 //                     k + 2 is issued when its stage is free; with bug::prefetch_first before
-//                     the multiply of block k, as in the complete GEMM of a guide to Hopper.
+//                     the multiply of block k, and with bug::warps_apart without a barrier
+//                     too, as in the complete GEMM of a guide to Hopper.
 #pragma once
 
 #include "ladder/ladder.hpp"
@@ -58,20 +59,19 @@ struct side_prefetch_first {
   /// The loop over K. At the end of a turn the group of its K block may be unfinished.
   template <class Sums>
   TW_DEVICE static void multiply_all(params const& p, smem& s, Sums& sums, int m, int n) {
+    bool const before = has<C>(bug::prefetch_first) || has<C>(bug::warps_apart);
     ring<stages> slot;
     for (int k = 0; k < p.k / bk; ++k, slot.next()) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      if (has<C>(bug::prefetch_first)) load(p, s, m, n, k + ahead);
+      if (before) load(p, s, m, n, k + ahead);
       auto const sA = make_tensor<a_tile>(make_smem_ptr<1024>(s.a[slot.stage]));  // (bm, bk)
       auto const sB = make_tensor<b_tile>(make_smem_ptr<1024>(s.b[slot.stage]));  // (bn, bk)
       fence(sums);
       gemm<mma>(sA, sB, sums, k > 0);
       wgmma_commit();
       wgmma_wait<1>(sums.part[0][0], sums.part[1][0]);  // the group of block k - 1 is complete
-      if (!has<C>(bug::prefetch_first)) {
-        cta_sync();  // ... in all warps, so the stage of block k - 1 is free
-        load(p, s, m, n, k + ahead);
-      }
+      if (!has<C>(bug::warps_apart)) cta_sync();        // ... in all warps: its stage is free
+      if (!before) load(p, s, m, n, k + ahead);
     }
     wait(sums);
   }

@@ -17,18 +17,18 @@
 namespace tw {
 namespace {
 
-[[noreturn]] void refuse(char const* what, std::string got, std::string need,
-                         std::string hint = "") {
+[[noreturn]] void refuse_model(char const* what, std::string got, std::string need,
+                               std::string hint = "") {
   throw rejected({"TW0484", what, std::move(got), std::move(need), std::move(hint)});
 }
 
-void check_positive(char const* name, std::int64_t value) {
-  if (value < 1) refuse(name, fmt::format("{}", value), "a positive integer");
+void check_extent(char const* name, std::int64_t value) {
+  if (value < 1) refuse_model(name, fmt::format("{}", value), "a positive integer");
 }
 
-std::int64_t divided(std::int64_t value, std::int64_t tp, char const* name) {
+std::int64_t divided_by_tp(std::int64_t value, std::int64_t tp, char const* name) {
   if (value % tp != 0)
-    refuse("tp", fmt::format("{}", tp), fmt::format("a divisor of {}, {}", name, value));
+    refuse_model("tp", fmt::format("{}", tp), fmt::format("a divisor of {}, {}", name, value));
   return value / tp;
 }
 
@@ -57,8 +57,9 @@ format_words read_format(std::string_view text) {
     if (good) f.scales = *choice->kind;
   }
   if (!good)
-    refuse("format", std::string(text), "a type, a type with its scaling, or a block-scaled format",
-           "bf16, e4m3:1x128, e4m3:row, mxfp8, mxfp4, nvfp4");
+    refuse_model("format", std::string(text),
+                 "a type, a type with its scaling, or a block-scaled format",
+                 "bf16, e4m3:1x128, e4m3:row, mxfp8, mxfp4, nvfp4");
   return f;
 }
 
@@ -78,21 +79,21 @@ double model_plan::us(std::int64_t tokens, std::string_view format) const {
   for (model_row const& r : rows)
     if (r.tokens == tokens && r.format == format) sum += r.plan.predicted_us;
   if (sum == 0)
-    refuse("tokens and format", fmt::format("{}, {}", tokens, format), "the values of a row");
+    refuse_model("tokens and format", fmt::format("{}, {}", tokens, format), "the values of a row");
   return static_cast<double>(layers) * sum;
 }
 
 std::vector<model_gemm> layer_gemms(model_shape const& model, std::int64_t tp) {
-  check_positive("hidden_size", model.hidden);
-  check_positive("intermediate_size", model.intermediate);
-  check_positive("num_attention_heads", model.heads);
-  check_positive("tp", tp);
+  check_extent("hidden_size", model.hidden);
+  check_extent("intermediate_size", model.intermediate);
+  check_extent("num_attention_heads", model.heads);
+  check_extent("tp", tp);
   std::int64_t const kv = model.kv_heads > 0 ? model.kv_heads : model.heads;
   std::int64_t const head = model.head_size > 0 ? model.head_size : model.hidden / model.heads;
-  check_positive("head_dim", head);
-  std::int64_t const own = divided(model.heads, tp, "num_attention_heads");
+  check_extent("head_dim", head);
+  std::int64_t const own = divided_by_tp(model.heads, tp, "num_attention_heads");
   std::int64_t const own_kv = std::max<std::int64_t>(kv / tp, 1);
-  std::int64_t const columns = divided(model.intermediate, tp, "intermediate_size");
+  std::int64_t const columns = divided_by_tp(model.intermediate, tp, "intermediate_size");
   return {{"qkv", (own + 2 * own_kv) * head, model.hidden},
           {"o", model.hidden, own * head},
           {"gate_up", 2 * columns, model.hidden, true},
@@ -121,8 +122,8 @@ gemm_problem problem_of(model_gemm const& gemm, std::int64_t tokens, std::string
 }
 
 model_plan plan_model(model_shape const& model, model_request const& request, device const& dev) {
-  check_positive("num_hidden_layers", model.layers);
-  for (std::int64_t const t : request.tokens) check_positive("tokens", t);
+  check_extent("num_hidden_layers", model.layers);
+  for (std::int64_t const t : request.tokens) check_extent("tokens", t);
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   model_plan made;
   made.layers = model.layers;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # site_test.py  The HTML site: no dead link or anchor, nothing loaded from a network, each page is
-#               reached from the first one, codes and decisions are found by its search. Skipped
-#               where mkdocs-material is not installed (./dev site installs it for itself).
+#               reached from the first one, codes and decisions are found by its search, no picture
+#               has text below 9 pixels. Skipped where mkdocs-material is not installed (./dev site
+#               installs it for itself).
 import glob
 import html.parser
 import json
@@ -13,6 +14,8 @@ import tempfile
 import urllib.parse
 
 SOURCE = os.environ["TW_SOURCE_DIR"]
+sys.path.insert(0, os.path.join(SOURCE, "gen"))
+import pictures  # noqa: E402  pylint: disable=wrong-import-position
 MKDOCS = os.path.join(SOURCE, "build-site/venv/bin/mkdocs")
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
 
@@ -69,6 +72,15 @@ def complaints_of(site):
         yield f"no link leads to {os.path.relpath(page, site)}"
 
 
+def small_texts(pages):
+    """Pictures whose text is too small on a page; drawn ones were checked when they were drawn."""
+    for path in glob.glob(pages + "/**/*.svg", recursive=True):
+        try:
+            pictures.check_text(path)
+        except RuntimeError as why:
+            yield f"{os.path.relpath(path, pages)}: {why}"
+
+
 def missing_from_search(site):
     with open(os.path.join(site, "search/search_index.json"), encoding="utf-8") as file:
         found = {entry["location"].partition("#")[0] for entry in json.load(file)["docs"]}
@@ -89,7 +101,8 @@ def main():
             print(built.stdout + built.stderr)
             return 1
         site = os.path.join(folder, "html")
-        complaints = [*complaints_of(site), *missing_from_search(site)]
+        complaints = [*complaints_of(site), *missing_from_search(site),
+                      *small_texts(os.path.join(folder, "pages"))]
         count = len(glob.glob(site + "/**/*.html", recursive=True))
     print("\n".join(complaints) or f"{count} pages")
     return 1 if complaints or count < 400 else 0

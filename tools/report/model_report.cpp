@@ -13,25 +13,25 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(char const* what, std::string got, std::string need) {
+[[noreturn]] void refuse_config(char const* what, std::string got, std::string need) {
   throw rejected({"TW0484", what, std::move(got), std::move(need),
                   "the configuration of a transformer, as Hugging Face's config.json"});
 }
 
 /// 0 if the configuration lacks it and it is not needed.
-std::int64_t extent(json const& config, char const* name, bool needed) {
+std::int64_t model_extent(json const& config, char const* name, bool needed) {
   auto const found = config.find(name);
   if (found == config.end() || found->is_null()) {
-    if (needed) refuse(name, "nothing", "a positive integer in the configuration");
+    if (needed) refuse_config(name, "nothing", "a positive integer in the configuration");
     return 0;
   }
   if (!found->is_number_integer() || found->get<std::int64_t>() < 1)
-    refuse(name, found->dump(), "a positive integer in the configuration");
+    refuse_config(name, found->dump(), "a positive integer in the configuration");
   return found->get<std::int64_t>();
 }
 
 /// Times by tokens and format, in the order of the rows.
-std::vector<std::pair<std::int64_t, std::string>> groups(model_plan const& p) {
+std::vector<std::pair<std::int64_t, std::string>> model_groups(model_plan const& p) {
   std::vector<std::pair<std::int64_t, std::string>> all;
   for (model_row const& r : p.rows)
     if (std::pair const key{r.tokens, r.format}; std::ranges::find(all, key) == all.end())
@@ -43,23 +43,23 @@ std::vector<std::pair<std::int64_t, std::string>> groups(model_plan const& p) {
 
 model_shape model_shape_of(std::string const& config_json) {
   json config = json::parse(config_json, nullptr, false);
-  if (!config.is_object()) refuse("configuration of a model", "no JSON object", "one");
+  if (!config.is_object()) refuse_config("configuration of a model", "no JSON object", "one");
   if (auto const text = config.find("text_config"); text != config.end() && text->is_object())
     config = json(*text);
   model_shape m;
-  m.hidden = extent(config, "hidden_size", true);
-  m.intermediate = extent(config, "intermediate_size", true);
-  m.heads = extent(config, "num_attention_heads", true);
-  m.kv_heads = extent(config, "num_key_value_heads", false);
-  m.head_size = extent(config, "head_dim", false);
-  if (std::int64_t const layers = extent(config, "num_hidden_layers", false); layers > 0)
+  m.hidden = model_extent(config, "hidden_size", true);
+  m.intermediate = model_extent(config, "intermediate_size", true);
+  m.heads = model_extent(config, "num_attention_heads", true);
+  m.kv_heads = model_extent(config, "num_key_value_heads", false);
+  m.head_size = model_extent(config, "head_dim", false);
+  if (std::int64_t const layers = model_extent(config, "num_hidden_layers", false); layers > 0)
     m.layers = layers;
   return m;
 }
 
 model_question model_question_of(std::string const& request_json) {
   json const request = json::parse(request_json, nullptr, false);
-  if (!request.is_object()) refuse("request of a model's plan", "no JSON object", "one");
+  if (!request.is_object()) refuse_config("request of a model's plan", "no JSON object", "one");
   model_question q;
   for (auto const& [name, value] : request.items()) try {
       if (name == "tokens")
@@ -71,9 +71,10 @@ model_question model_question_of(std::string const& request_json) {
       else if (name == "device")
         q.device = value.get<std::string>();
       else
-        refuse("request of a model's plan", name, "tokens, formats, tp and device");
+        refuse_config("request of a model's plan", name, "tokens, formats, tp and device");
     } catch (json::exception const&) {
-      refuse(name.c_str(), value.dump(), name == "device" ? "a text" : "a list, or of tp a number");
+      refuse_config(name.c_str(), value.dump(),
+                    name == "device" ? "a text" : "a list, or of tp a number");
     }
   return q;
 }
@@ -101,7 +102,7 @@ std::string model_text(model_plan const& p, device const& dev) {
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   text += "\n";
-  for (auto const& [tokens, format] : groups(p))
+  for (auto const& [tokens, format] : model_groups(p))
     text += fmt::format("all layers, {} {}, {}: {:.2f} ms\n", tokens,
                         tokens == 1 ? "token" : "tokens", format, p.us(tokens, format) / 1000);
   for (auto const& [format, why] : p.left_out)
@@ -121,7 +122,7 @@ nlohmann::ordered_json model_json(model_plan const& p, device const& dev) {
                     {"us", r.plan.predicted_us},
                     {"tflops", r.tflops()},
                     {"kernel", r.plan.kernel}});
-  for (auto const& [tokens, format] : groups(p))
+  for (auto const& [tokens, format] : model_groups(p))
     totals.push_back({{"tokens", tokens}, {"format", format}, {"us", p.us(tokens, format)}});
   for (auto const& [format, why] : p.left_out)
     left_out.push_back({{"format", format}, {"why", why}});
