@@ -254,7 +254,8 @@ def check_diagnoses(files):
 def check_snippets(files):
     """C and C++ in the guides is text of a compiled file, so that it cannot rot."""
     compiled = [re.sub(r"\s+", " ", f.text) for f in files
-                if f.path.startswith("tests/") and f.path.endswith((".cpp", ".cu", ".c"))]
+                if f.path.startswith(("tests/", "examples/"))
+                and f.path.endswith((".cpp", ".cu", ".c", ".hpp"))]
     for f in files:
         if f.path != "README.md" and not re.fullmatch(r"docs/[\w-]+\.md", f.path):
             continue
@@ -262,7 +263,7 @@ def check_snippets(files):
             snippet = re.sub(r"\s+", " ", found[1]).strip()
             if not any(snippet in text for text in compiled):
                 number = f.text[:found.start()].count("\n") + 1
-                yield f.path, number, "this C++ is in no file under tests/, so nothing compiles it"
+                yield f.path, number, "this C++ is in no file of tests/ or examples/"
 
 
 def check_links(files):

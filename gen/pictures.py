@@ -30,7 +30,7 @@ def check_text(path):
         return
     pixels = min(sizes) * min(1, PAGE_PIXELS / float(width[1]))
     if pixels < LEAST_PIXELS:
-        raise RuntimeError(f"text of {pixels:.1f} pixels where the picture of {width[1]} pixels is "
+        raise RuntimeError(f"text of {pixels:.1f} pixels if the picture of {width[1]} pixels is "
                            f"{PAGE_PIXELS} wide; at least {LEAST_PIXELS}")
 
 
