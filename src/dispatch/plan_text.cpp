@@ -20,7 +20,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr char const* schema = "tilewright.plan_text/1";
+constexpr char const* plan_text_schema = "tilewright.plan_text/1";
 constexpr char const* load_names[] = {"plain", "evict_first", "evict_normal"};
 
 /// The operands of the normal problem that are copied before the launch: "ab", "a", "sa sb".
@@ -82,7 +82,7 @@ class members {
     auto const found = object_.find(name);
     if (found == object_.end())
       throw rejected(
-          no_plan_text(fmt::format("no \"{}\"", name), "each member of " + std::string(schema)));
+          no_plan_text(fmt::format("no \"{}\"", name), "each member of " + std::string(plan_text_schema)));
     return *found;
   }
   static std::string member(char const* name, json const& x) {
@@ -130,7 +130,7 @@ std::string plan_text(gemm_plan const& plan) {
                          {"raster", order_names[static_cast<int>(s.raster)]},
                          {"band", s.band},
                          {"l2", l2}};
-  return json{{"schema", schema},
+  return json{{"schema", plan_text_schema},
               {"device", plan.predicted_for},
               {"problem", problem_key(plan.problem)},
               {"kernel", plan.kernel},
@@ -148,8 +148,8 @@ gemm_plan plan_from_text(std::string_view text, gemm_problem const& p, gemm_oper
     throw rejected(
         no_plan_text(parsed.is_discarded() ? "no JSON" : "JSON of another kind", "an object"));
   members const said(parsed);
-  if (std::string const got = said.text("schema"); got != schema)
-    throw rejected(no_plan_text("schema " + got, schema));
+  if (std::string const got = said.text("schema"); got != plan_text_schema)
+    throw rejected(no_plan_text("plan_text_schema " + got, plan_text_schema));
   std::string const kernel = said.text("kernel"), copies = said.text("copies");
   bool const swapped = said.flag("swapped"), starts_early = said.flag("starts_early");
   plan_schedule const schedule = schedule_of(said.object("schedule"));

@@ -22,8 +22,10 @@ struct moe_gather_kernel {
   TW_HD static constexpr int ctas(params const& p) { return (p.count + warps - 1) / warps; }
 
   TW_DEVICE static void run(params const& p) {
-    grid_dependents_launch();
-    grid_dependency_wait();
+    if constexpr (dependent_launches()) {
+      grid_dependents_launch();
+      grid_dependency_wait();
+    }
     int const row = cta_id() * warps + warp_id();
     if (row >= p.count || row >= *p.rows) return;
     int const bytes = size_bytes(p.type);
@@ -54,8 +56,10 @@ struct moe_combine_kernel {
   TW_HD static constexpr int ctas(params const& p) { return p.count; }
 
   TW_DEVICE static void run(params const& p) {
-    grid_dependents_launch();
-    grid_dependency_wait();
+    if constexpr (dependent_launches()) {
+      grid_dependents_launch();
+      grid_dependency_wait();
+    }
     int const token = cta_id();
     for (int c = thread_id(); c < p.cols; c += threads) {
       float sum = 0;

@@ -25,8 +25,10 @@ struct moe_sort_kernel {
 
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
-    grid_dependents_launch();
-    grid_dependency_wait();  // the launch before may write the experts
+    if constexpr (dependent_launches()) {
+      grid_dependents_launch();
+      grid_dependency_wait();  // the launch before may write the experts
+    }
     int const first = cta_id() * own, lane = lane_id(), warp = warp_id();
     int lower = 0, mine[own] = {};
     for (int i = thread_id(); i < p.pairs; i += threads) {
