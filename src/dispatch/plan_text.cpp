@@ -81,8 +81,8 @@ class members {
   json const& at(char const* name) const {
     auto const found = object_.find(name);
     if (found == object_.end())
-      throw rejected(
-          no_plan_text(fmt::format("no \"{}\"", name), "each member of " + std::string(plan_text_schema)));
+      throw rejected(no_plan_text(fmt::format("no \"{}\"", name),
+                                  "each member of " + std::string(plan_text_schema)));
     return *found;
   }
   static std::string member(char const* name, json const& x) {
@@ -149,7 +149,7 @@ gemm_plan plan_from_text(std::string_view text, gemm_problem const& p, gemm_oper
         no_plan_text(parsed.is_discarded() ? "no JSON" : "JSON of another kind", "an object"));
   members const said(parsed);
   if (std::string const got = said.text("schema"); got != plan_text_schema)
-    throw rejected(no_plan_text("plan_text_schema " + got, plan_text_schema));
+    throw rejected(no_plan_text("schema " + got, plan_text_schema));
   std::string const kernel = said.text("kernel"), copies = said.text("copies");
   bool const swapped = said.flag("swapped"), starts_early = said.flag("starts_early");
   plan_schedule const schedule = schedule_of(said.object("schedule"));
