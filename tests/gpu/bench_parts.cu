@@ -138,8 +138,10 @@ void put(device_buffer const& to, void const* from) {
 std::vector<float> exact_result(gemm_problem const& p, gemm_operands const& o) {
   std::vector<float> d;
   for (std::int64_t i = 0; i < p.m; ++i)
-    for (std::int64_t j = 0; j < p.n; ++j)
-      d.push_back(static_cast<float>(p.alpha * reference_element(p, o, i, j).s));
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      exact_sum const x = reference_element(p, o, i, j);
+      d.push_back(static_cast<float>(p.alpha * x.s * x.second_level));
+    }
   return d;
 }
 
