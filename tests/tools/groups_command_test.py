@@ -156,6 +156,7 @@ class Groups(unittest.TestCase):
         refused("TW0616", [10, 15, 20])  # B has two matrices
         refused("TW0616", [10.0, 20.0], dtype="<f4")
         refused("TW0615", [10, 20], "--group-form", "counts")
+        self.write("b.npy", 8, 20)
         refused("TW0494", [16, 16], "--activation", "relu", "--group-axis", "k", "--transpose-a")
         self.assertFalse(os.path.exists(self.path("d.npy")))
         self.write_sizes([])  # no group: D is zeros

@@ -90,7 +90,7 @@ std::vector<std::int32_t> read_groups(group_request const& r) {
   return numbers;
 }
 
-void put_groups(gemm_problem& p, group_request const& r, std::int64_t numbers,
+void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices) {
   if (r.slots && r.form.value_or(group_form::counts) != group_form::counts)
     refuse("TW0615", "command line", "--group-axis slots with another form than counts",
@@ -99,7 +99,7 @@ void put_groups(gemm_problem& p, group_request const& r, std::int64_t numbers,
     refuse("TW0615", "command line", "--group-form counts", "--group-axis slots with it", "");
   group_desc g;
   g.axis = r.axis, g.form = r.used_form(), g.expected_size = r.expected_size;
-  g.count = numbers - (g.form == group_form::starts ? 1 : 0);
+  g.count = count;
   struct stack {
     char const* name;
     std::int64_t matrices;
