@@ -55,8 +55,8 @@ class History(unittest.TestCase):
     def test_a_changed_figure_is_noticed(self):
         with open(bench_history.TABLE, encoding="utf-8") as file:
             text = file.read()
-        kept = next(e[:-5] for e in sorted(os.listdir(bench_history.RESULTS), reverse=True)
-                    if "all-burst" in e)
+        kept = next(e.split(".json")[0] for e in
+                    sorted(os.listdir(bench_history.RESULTS), reverse=True) if "all-burst" in e)
         line = next(x for x in text.splitlines() if x.startswith(kept))
         with tempfile.NamedTemporaryFile("w", suffix=".csv", delete=False) as file:
             file.write(text.replace(line, line[:-1] + ("1" if line[-1] != "1" else "2")))

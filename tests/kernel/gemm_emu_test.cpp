@@ -182,11 +182,13 @@ std::string shape_name(testing::TestParamInfo<int> const& i) {
 
 bool shares(int shape) { return tile_shape(shape).shares_tiles(); }
 
-/// Those without a fused epilogue (fused_emu_test.cpp has the others).
+/// Kernels without a fused epilogue (fused_emu_test.cpp) and without groups (groups_emu_test.cpp).
 std::vector<int> plain_shapes(bool in_k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
-    if (!tile_shape(i).fused() && (tile_shape(i).cluster_k > 1) == in_k) all.push_back(i);
+    if (!tile_shape(i).fused() && !tile_shape(i).grouped() &&
+        (tile_shape(i).cluster_k > 1) == in_k)
+      all.push_back(i);
   return all;
 }
 std::vector<int> tall_shapes() {

@@ -146,13 +146,6 @@ TEST_F(odd_inputs, a_recorded_ladder_is_read_and_checked) {
                  "got no sizes");
 }
 
-TEST_F(odd_inputs, a_run_without_time_in_the_model_says_so) {
-  auto const r = run_command(
-      {"ladder", "--rung", "1", "--size", "64", "--device", "emu", "--timeline", folder / "t.svg"});
-  EXPECT_EQ(r.status, 0);
-  EXPECT_NE(r.err.find("nothing of this run takes time in the model"), std::string::npos) << r.err;
-}
-
 TEST_F(odd_inputs, quantize_writes_each_result_to_another_file) {
   words const typed{"quantize", file, folder / "out.npy", "--to", "e4m3", "--scaling", "row"};
   auto const with = [&](words more) {

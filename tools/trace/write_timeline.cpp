@@ -41,11 +41,6 @@ std::string write_timeline(emu::trace const& recorded, timeline_files const& fil
     said += fmt::format("timeline {}: the first {} of {} cycles of the model ({})\n", files.svg,
                         default_end(t), t.cycles, t.run);
   }
-  if (t.cycles == 0)
-    said +=
-        "note     nothing of this run takes time in the model: it has times for shared memory, "
-        "asynchronous copies, tensor cores and barriers, and none for ordinary loads and stores of "
-        "global memory or for arithmetic\n";
   if (!t.cut_off.empty()) said += fmt::format("note     {}\n", t.cut_off);
   return said;
 }
