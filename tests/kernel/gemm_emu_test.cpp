@@ -186,8 +186,7 @@ bool shares(int shape) { return tile_shape(shape).shares_tiles(); }
 std::vector<int> plain_shapes(bool in_k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
-    if (!tile_shape(i).fused() && !tile_shape(i).grouped() &&
-        (tile_shape(i).cluster_k > 1) == in_k)
+    if (!tile_shape(i).fused() && !tile_shape(i).grouped() && (tile_shape(i).cluster_k > 1) == in_k)
       all.push_back(i);
   return all;
 }
