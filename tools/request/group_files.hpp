@@ -38,8 +38,8 @@ void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups);
 /// The numbers of the file: int32, one dimension. Throws `rejected`: TW06xx for the file.
 std::vector<std::int32_t> read_groups(group_request const& r);
 
-/// Makes `p`, whose operands have `matrices` matrices, a problem of `count` groups, without D. Throws
-/// `rejected` TW0616 if their number differs from the number of groups.
+/// Makes `p`, whose operands have `matrices` matrices, a problem of `count` groups, without D.
+/// Throws `rejected` TW0616 if a number of matrices differs from the number of groups.
 void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices);
 
