@@ -171,13 +171,21 @@ def filled(page, text, command):
 
 
 def undrawn(page, text, command):
-    """Complaints about the pictures of a page: each command draws well-formed SVG."""
+    """Complaints about the pictures of a page: each command draws well-formed SVG, of a page of
+    HTML its drawing."""
     for path, words in pictures.pictures_of(page, text):
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, os.path.basename(path))
             try:
                 pictures.draw(command, words, out, ROOT)
-                xml.parse(out)
+                with open(out, encoding="utf-8") as file:
+                    drawn = file.read()
+                if out.endswith(".html"):
+                    found = re.search(r'<svg class="tw" viewBox.*?</svg>', drawn, re.S)
+                    if not found:
+                        raise RuntimeError("the page has no drawing")
+                    drawn = found[0]
+                xml.fromstring(drawn)
             except (RuntimeError, xml.ParseError) as why:
                 yield f"{path}: {why}"
 
