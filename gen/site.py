@@ -28,7 +28,7 @@ PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md",
 ASSETS = ("docs/**/*.svg", "docs/**/*.html", "docs/site/*")
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".cu": "cpp", ".cuh": "cpp", ".h": "c", ".c": "c",
              ".py": "python", ".cmake": "cmake", ".txt": "text", ".def": "cpp"}
-LINK = re.compile(r"`[^`]*`|(\]\()([^)\s]+)(\))")  # or code, which has none
+LINK = re.compile(r"`[^`]*`|<!--.*?-->|(\]\()([^)\s]+)(\))")  # or code or a comment, without links
 FENCE = re.compile(r"^(```|~~~)")
 
 
