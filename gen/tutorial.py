@@ -183,7 +183,7 @@ def undrawn(page, text, command):
                 if out.endswith(".html"):
                     found = re.search(r'<svg class="tw" viewBox.*?</svg>', drawn, re.S)
                     if not found:
-                        raise RuntimeError("the page has no drawing")
+                        raise RuntimeError("a page without a drawing")
                     drawn = found[0]
                 xml.fromstring(drawn)
             except (RuntimeError, xml.ParseError) as why:
