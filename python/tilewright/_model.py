@@ -13,6 +13,7 @@ from ._plan import spec
 
 class PlanRow(namedtuple("PlanRow", "gemm tokens n k format us tflops kernel gated device")):
     """One GEMM of a model, for one number of tokens and one format."""
+    __slots__ = ()
 
     @property
     def plan(self):
