@@ -64,13 +64,13 @@ class gemm_runner {
     operand_major const b_major = swapped ? facts_.a : facts_.b;
     auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
     elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
-    // Others are transposed first; a gate needs a K-major B.
-    bool const any_order = traits_of(first).k_major_only && !facts_.epilogue.gate;
+    bool const grouped = facts_.groups != group_axis::none;
+    // Other orders are transposed first, but not for groups; a gate needs a K-major B.
+    bool const any_order = traits_of(first).k_major_only && !facts_.epilogue.gate && !grouped;
     auto const order_of = [&](operand_major major, order k_order, order other) {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
     // Kernels that read an operand into registers load it as it is, by TMA.
-    bool const grouped = facts_.groups != group_axis::none;
     auto const pad_of = [&](operand_major major, std::int64_t extent) {
       bool const in_registers = major == operand_major::mn && traits_of(first).k_major_only;
       std::int64_t const inner = major == operand_major::mn ? extent : k;
