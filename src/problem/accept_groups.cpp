@@ -83,6 +83,13 @@ refusal check_operations(gemm_problem const& p) {
     return refused("scales of A or B, groups of K", "operands without scales");
   if (of_k && is_fused(p.epilogue))
     return refused("a fused epilogue, groups of K", "alpha and beta C");
+  // Maps of K end with a group: TMA addresses them if all of K is whole pieces of 16 bytes.
+  bool const k_contiguous = p.a.ord == order::row_major || p.b.ord == order::col_major;
+  if (of_k && k_contiguous && p.k * size_bits(p.a.type) % (8 * 16) != 0)
+    return rejection{"TW0495", "K of a GEMM of groups of K",
+                     fmt::format("{} elements of {}", p.k, name(p.a.type)),
+                     "a multiple of 16 bytes if K is contiguous in memory",
+                     "pad A and B along K; what lies behind the last group is not read"};
   // Groups begin at any row: blocks of rows would begin anew in each.
   auto const& ragged = scale(p, p.groups->axis == group_axis::m ? role::a : role::b);
   if (ragged && !p.groups->slots() && (ragged->block_outer > 1 || ragged->tiled))

@@ -107,6 +107,10 @@ TEST(AcceptGroups, RefusesWhatNoKernelHas) {
   p.groups->axis = group_axis::k;
   p.d.batch_stride_elems = 100 * 64;
   EXPECT_EQ(code(p), "TW0494");
+  p.epilogue.act = activation::none, p.k = 36, p.a.pitch_elems = p.b.pitch_elems = 40;
+  EXPECT_EQ(code(p), "TW0495");  // K is contiguous
+  p.k = 40;
+  EXPECT_EQ(code(p), "");
   p = groups_of_m(7);
   p.a.type = p.b.type = elem::e4m3;
   p.scale_a = make_scale({false, 100, 32}, scaling::block_128x128);
