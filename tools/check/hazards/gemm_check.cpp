@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -194,6 +195,8 @@ class gemm_runner {
       if (any(0, 2) != 0) size = any(0, static_cast<int>(left)) / step * step;
       left -= size;
     }
+    if (std::ranges::all_of(sizes, [](std::int64_t size) { return size == 0; }))
+      sizes.back() = left / step * step;  // something to compare
     return sizes;
   }
 
