@@ -11,8 +11,8 @@
 
 namespace tw::emu {
 
-/// Do matrices of the map share rows? So do those of a map whose boxes end with a group of rows
-/// (docs/decisions/0054): it begins before its array.
+/// Do matrices of the map share rows? They do if the boxes of a map end with a group of rows
+/// (docs/decisions/0054); the map begins before its array then.
 static bool overlaps(tensor_map_desc const& d) {
   for (int i = 1; i < d.rank - 1; ++i)
     if (d.stride_bytes[i] < d.dim[i] * d.stride_bytes[i - 1]) return true;
@@ -20,7 +20,7 @@ static bool overlaps(tensor_map_desc const& d) {
 }
 
 /// E0052: the tensor of a map begins in a known array and reaches beyond it. Maps whose matrices
-/// share rows are not compared: D's margins are, after the run.
+/// share rows are not compared; the margins of D are compared after the run.
 void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
   auto const begin = reinterpret_cast<std::uint64_t>(d.base);
   if (m_.options_.arrays.empty() || begin == tma_place::first_byte) return;  // of all memory

@@ -89,7 +89,7 @@ refusal check_operations(gemm_problem const& p) {
     return rejection{"TW0495", "K of a GEMM of groups of K",
                      fmt::format("{} elements of {}", p.k, name(p.a.type)),
                      "a multiple of 16 bytes if K is contiguous in memory",
-                     "pad A and B along K; what lies behind the last group is not read"};
+                     "pad A and B along K; elements after the last group are not read"};
   // Groups begin at any row: blocks of rows would begin anew in each.
   auto const& ragged = scale(p, p.groups->axis == group_axis::m ? role::a : role::b);
   if (ragged && !p.groups->slots() && (ragged->block_outer > 1 || ragged->tiled))
