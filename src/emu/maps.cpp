@@ -11,20 +11,20 @@
 
 namespace tw::emu {
 
-/// Do matrices of the map share rows? They do if the boxes of a map end with a group of rows
-/// (docs/decisions/0054); the map begins before its array then.
-static bool overlaps(tensor_map_desc const& d) {
-  for (int i = 1; i < d.rank - 1; ++i)
-    if (d.stride_bytes[i] < d.dim[i] * d.stride_bytes[i - 1]) return true;
+/// Is the next matrix of the map one row further? It is if the boxes of a map end with a group of
+/// rows (docs/decisions/0054); the map begins before its array then.
+static bool ends_with_groups(tensor_map_desc const& d) {
+  for (int i = 1; i + 1 < d.rank; ++i)
+    if (d.dim[i] > 1 && d.dim[i + 1] > 1 && d.stride_bytes[i] == d.stride_bytes[i - 1]) return true;
   return false;
 }
 
-/// E0052: the tensor of a map begins in a known array and reaches beyond it. Maps whose matrices
-/// share rows are not compared; the margins of D are compared after the run.
+/// E0052: the tensor of a map begins in a known array and reaches beyond it. Maps that
+/// end with groups are not compared; the margins of D are compared after the run.
 void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
   auto const begin = reinterpret_cast<std::uint64_t>(d.base);
   if (m_.options_.arrays.empty() || begin == tma_place::first_byte) return;  // of all memory
-  if (overlaps(d)) return;
+  if (ends_with_groups(d)) return;
   std::int64_t bytes = d.row_bytes(d.dim[0]);
   for (int i = 1; i < d.rank; ++i) bytes += (d.dim[i] - 1) * d.stride_bytes[i - 1];
   check_bounds(d.base, static_cast<std::size_t>(bytes), "The tensor of a tensor map", where);
