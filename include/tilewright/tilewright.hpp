@@ -99,8 +99,8 @@
 #include "tilewright/family/family.hpp"
 
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/dispatch/moe.hpp"
 #include "tilewright/dispatch/model_plan.hpp"
+#include "tilewright/dispatch/moe.hpp"
 #include "tilewright/dispatch/plan_text.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/dispatch/tensors.hpp"

@@ -60,9 +60,9 @@ def set_log(function):
     """Lines of the log go to the function: chosen plans, performance hints, tuned GEMMs.
 
     Args:
-        function: called with (level, line), the level as of the module logging (10 debug, 20 info,
-            30 warning), such as `logging.getLogger("tilewright").log`; None: no longer. Any thread
-            may call it. What it raises is reported by sys.unraisablehook.
+        function: called with (level, line), for example `logging.getLogger("tilewright").log`;
+            level is 10 (debug), 20 (info) or 30 (warning), as in the module logging. None stops
+            the calls. Any thread may call the function. sys.unraisablehook reports its exceptions.
     """
     f = _function(function)
     _tw.set_log(None if f is None else lambda level, line: f(10 * (level + 1), line))

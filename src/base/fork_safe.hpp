@@ -26,7 +26,7 @@ class fork_safe_mutex {
   void lock() { mutex_.lock(); }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
-  /// In a child: free, whoever held it in the parent.
+  /// Makes a new, unlocked mutex: in a child, the thread that held the old one does not exist.
   void renew() { std::construct_at(&mutex_); }
 
  private:

@@ -17,8 +17,8 @@ int block_quantize_ctas(block_quantize_params const& q, int sm_count);
 /// The source of the second level of NVFP4: the largest element, or the caller.
 enum class second_level_source { amax, given };
 
-/// Calls launch(CTAs, parameters) for each pass over matrices of one format and shape, which share
-/// the second level; `zero` zeroes it before the first pass.
+/// Calls launch(CTAs, parameters) for each pass. All matrices have one format, one shape and one
+/// second level; `zero` sets the second level to zero before the first pass.
 template <class Zero, class Launch>
 void each_block_pass(std::span<block_quantize_params const> matrices, second_level_source level,
                      int sm_count, Zero const& zero, Launch const& launch) {

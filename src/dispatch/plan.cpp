@@ -162,7 +162,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
           of_caller(x),
           !from->tiled ? "not in the order that tcgen05 reads"
           : q.epilogue.gate != gating::none && x == role::b
-              ? "those of gates and of what they multiply share groups of 128 rows"
+              ? "scales of gate and up columns share groups of 128 rows"
               : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d && !divide_lines(q))

@@ -55,7 +55,7 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored = f
 
 /// Does a launch copy A, B or their scales to the workspace first?
 bool copies_operands(gemm_plan const& plan);
-/// Bytes of these copies, for predictions: of scales those of one matrix.
+/// Bytes that this launch copies, for predictions. Scales count once, also for a batch.
 double copied_bytes(gemm_plan const& plan);
 
 /// D in float32 in the workspace, row-major: what a second launch quantises (gemm_plan::stage_d).

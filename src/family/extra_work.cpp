@@ -6,8 +6,6 @@
 
 namespace tw {
 
-extra_work extra_work_of(gemm_plan const& plan) {
-  return {copied_bytes(plan), plan.direct_d};
-}
+extra_work extra_work_of(gemm_plan const& plan) { return {copied_bytes(plan), plan.direct_d}; }
 
 }  // namespace tw

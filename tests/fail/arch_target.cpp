@@ -18,7 +18,7 @@ __global__ void kernel() {
 }  // namespace target_lacks_clusters
 
 // case target_lacks_mbarrier_wait
-// A kernel that waits for an mbarrier, built for sm_80, which has no mbarrier.try_wait.
+// A kernel that waits for an mbarrier, built for sm_80: mbarrier.try_wait needs sm_90.
 // compilers: nvcc
 // bad target: 80
 // expect-error: [TW0301]

@@ -27,7 +27,7 @@ struct factor_request {
   std::optional<factor_order> order;      // of block scales, if it is named
   std::string second;                     // of nvfp4: the address of a file, or a number
   bool second_is_reciprocal = false;      // 1 / the second level
-  std::optional<scaling> quantised_with;  // a wide matrix is quantised with such scales
+  std::optional<scaling> quantised_with;  // quantise a 16- or 32-bit matrix so first
 };
 
 struct gemm_request {

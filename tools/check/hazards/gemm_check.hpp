@@ -7,7 +7,8 @@
 namespace tw::hazards {
 
 /// Each kernel over random shapes (or r.shapes), schedules and seeds; results are compared with
-/// float64. The kernels are spread over the cores. Refuses (TW0634) a name that none has.
+/// float64. The kernels are spread over the cores. TW0634: no kernel has a name that
+/// was given.
 std::vector<kernel_result> check_gemm_kernels(request const& r);
 
 }  // namespace tw::hazards

@@ -48,8 +48,7 @@ stages::request few_tiles(stages::request r) {
 
 /// "a, b and c" of what each kernel with a record has, in their order, each once.
 template <class Kept>
-std::vector<std::string> words_of_kernels(std::string stages::recorded_kernel::*word,
-                                          Kept kept) {
+std::vector<std::string> words_of_kernels(std::string stages::recorded_kernel::*word, Kept kept) {
   std::vector<std::string> all;
   for (stages::recorded_kernel const& k : stages::recorded_kernels())
     if (kept(k) && std::ranges::find(all, k.*word) == all.end()) all.emplace_back(k.*word);
