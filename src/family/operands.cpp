@@ -53,6 +53,9 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
     throw rejected({"TW0409", "address of the sizes of the groups",
                     fmt::format("{}", fmt::ptr(o.groups)),
                     fmt::format("a multiple of {}", p.groups->index_bits / 8), ""});
+  if (p.groups && reinterpret_cast<std::uintptr_t>(o.group_status) % sizeof(std::uint32_t) != 0)
+    throw rejected({"TW0409", "address of the status of the groups",
+                    fmt::format("{}", fmt::ptr(o.group_status)), "a multiple of 4", ""});
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/operand.hpp"
 
 namespace tw {
@@ -83,9 +84,7 @@ refusal check_operations(gemm_problem const& p) {
     return refused("scales of A or B, groups of K", "operands without scales");
   if (of_k && is_fused(p.epilogue))
     return refused("a fused epilogue, groups of K", "alpha and beta C");
-  // Maps of K end with a group: TMA addresses them if all of K is whole pieces of 16 bytes.
-  bool const k_contiguous = p.a.ord == order::row_major || p.b.ord == order::col_major;
-  if (of_k && k_contiguous && p.k * size_bits(p.a.type) % (8 * 16) != 0)
+  if (p.k % step_of_numbers(p) != 0)
     return rejection{"TW0495", "K of a GEMM of groups of K",
                      fmt::format("{} elements of {}", p.k, name(p.a.type)),
                      "a multiple of 16 bytes if K is contiguous in memory",

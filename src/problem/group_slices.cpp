@@ -12,12 +12,14 @@ namespace tw {
 
 group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
   group_desc const& g = *p.groups;
-  std::int64_t const total = g.axis == group_axis::m ? p.m : g.axis == group_axis::n ? p.n : p.k;
+  std::int64_t const total = ragged_extent(p), step = step_of_numbers(p);
   auto const number = [&](std::int64_t i) -> std::int64_t {
     return g.index_bits == 64 ? static_cast<std::int64_t const*>(array)[i]
                               : static_cast<std::int32_t const*>(array)[i];
   };
-  auto const clamped = [&](std::int64_t x, std::int64_t lo) { return std::clamp(x, lo, total); };
+  auto const clamped = [&](std::int64_t x, std::int64_t lo) {
+    return std::clamp(x - (x > 0 ? x % step : 0), lo, total);
+  };
   group_ranges r;
   r.first_bad = g.count;
   bool const starts = g.form == group_form::starts;
@@ -46,9 +48,7 @@ group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::i
   group_slice s{p, o};
   s.problem.groups.reset();
   s.problem.batch = 1;
-  (g.axis == group_axis::m   ? s.problem.m
-   : g.axis == group_axis::n ? s.problem.n
-                             : s.problem.k) = range.size;
+  ragged_extent(s.problem, g.axis) = range.size;
   // Matrix `group` if the operand has one for each group, and line `range.begin`, which is a
   // row or, if `cols`, a column.
   auto const at = [&](auto* base, matrix_desc& m, bool each, bool ragged, bool cols) {

@@ -126,12 +126,15 @@ void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const&
   bool const starts = p.groups->form == group_form::starts;
   bool const first = starts && numbers[0] != ranges.of[0].begin;
   group_range const taken = ranges.of[g];
+  std::int64_t const step = step_of_numbers(p);
+  std::string const need =
+      p.groups->form == group_form::sizes || p.groups->slots()
+          ? "0 or more, and no more rows than there are"
+          : fmt::format("{} or more, the end of the group before, and no more than there are",
+                        taken.begin);
   refuse("TW0496", fmt::format("number of group {}", g),
          fmt::format("{}", numbers[g + (starts && !first ? 1 : 0)]),
-         p.groups->form == group_form::sizes || p.groups->slots()
-             ? "0 or more, and no more rows than there are"
-             : fmt::format("{} or more, the end of the group before, and no more than there are",
-                           taken.begin),
+         need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
          "a launch takes the nearest number that is possible and says so in group_status");
 }
 

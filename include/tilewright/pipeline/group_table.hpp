@@ -4,7 +4,8 @@
 //
 // A size is the array's if that is possible, else the nearest possible one: a group begins with the
 // end of the group before, ends at or after that, and no later than the total; a slot has at most
-// all of its rows. Whatever the array holds, no kernel touches memory of other operands.
+// all of its rows; numbers of a contiguous K are multiples of 16 bytes. Whatever the array holds,
+// no kernel touches memory of other operands.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,11 @@
 
 namespace tw {
 
+/// The number nearest to x in [lo, hi].
+TW_HD constexpr int clamped(std::int64_t x, int lo, int hi) {
+  return x < lo ? lo : x > hi ? hi : static_cast<int>(x);
+}
+
 /// The array of sizes, as a kernel reads it.
 struct group_sizes {
   void const* array;      // group_desc::numbers() integers
@@ -25,17 +31,19 @@ struct group_sizes {
   group_form form;
   bool wide;  // 64-bit integers, else 32
   int total;  // rows of all groups, or of a slot: the largest number
+  int step;   // a power of two of which all numbers are multiples
 
   TW_HD std::int64_t number(int i) const {
     return wide ? static_cast<std::int64_t const*>(array)[i]
                 : static_cast<std::int32_t const*>(array)[i];
   }
+  /// The largest possible number up to x; 0 if x is negative.
+  TW_HD int possible(std::int64_t x) const { return clamped(x, 0, total) & -step; }
 };
 
 /// Groups of a kernel, in shared memory.
 struct group_table {
-  int end[max_groups + 1];         // end[g]: the beginning of group g; of slots
-                                   // end[g + 1] is the size of slot g
+  int end[max_groups + 1];         // group g is [end[g], end[g + 1]); slot g has end[g + 1] rows
   int first_tile[max_groups + 1];  // of group g among the cluster tiles of all; the last: all tiles
 
   TW_HD int begin_of(group_sizes const& p, int g) const {
@@ -47,11 +55,6 @@ struct group_table {
 
 static_assert(sizeof(group_table) == group_table_bytes);
 
-/// The number nearest to x in [lo, hi].
-TW_HD constexpr int clamped(std::int64_t x, int lo, int hi) {
-  return x < lo ? lo : x > hi ? hi : static_cast<int>(x);
-}
-
 /// A warp fills the table. A group of `size` rows has ceil(size / rows) * across cluster tiles.
 /// `reports`: it writes the status too.
 TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool reports,
@@ -60,7 +63,7 @@ TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool
   bool const slots = p.form == group_form::counts, sizes = p.form == group_form::sizes;
   int const offset = p.form == group_form::starts ? 1 : 0;
   std::int64_t const first_number = offset == 1 ? p.number(0) : 0;
-  int before = clamped(first_number, 0, p.total);  // the end of the group before a round of 32
+  int before = p.possible(first_number);  // the end of the last group of the round before
   int tiles = 0;
   int first_bad = before == first_number ? p.groups : 0;
   if (lane == 0) t.end[0] = before, t.first_tile[0] = 0;
@@ -68,7 +71,7 @@ TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool
     int const g = round + lane;
     bool const here = g < p.groups;
     std::int64_t const number = here ? p.number(g + offset) : 0;
-    int end = clamped(number, 0, p.total);
+    int end = p.possible(number);
     // Inclusive scans: the sum of sizes, or the largest end. A sum of two is below 2^32.
     TW_UNROLL
     for (int d = 1; d < warp_threads; d *= 2) {

@@ -9,6 +9,22 @@
 
 namespace tw {
 
+/// The extent that the groups of a problem divide: M, N or K.
+constexpr std::int64_t& ragged_extent(gemm_problem& p, group_axis axis) {
+  return axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
+}
+constexpr std::int64_t ragged_extent(gemm_problem const& p) {
+  group_axis const axis = p.groups->axis;
+  return axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
+}
+
+/// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if
+/// groups divide a K that is contiguous in A or B, since TMA addresses a group's K there; else 1.
+constexpr std::int64_t step_of_numbers(gemm_problem const& p) {
+  bool const contiguous = p.a.ord == order::row_major || p.b.ord == order::col_major;
+  return p.groups->axis == group_axis::k && contiguous ? 8 * 16 / size_bits(p.a.type) : 1;
+}
+
 /// Rows, columns or elements of K [begin, begin + size) of a group; of a slot begin is 0.
 struct group_range {
   std::int64_t begin = 0, size = 0;

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/group_slices.hpp"
 
 namespace tw {
 
 /// How many rows, columns or elements of K the planner takes a group to have.
 inline std::int64_t expected_size_of(gemm_problem const& q) {
   group_desc const& g = *q.groups;
-  std::int64_t const all = g.axis == group_axis::m ? q.m : g.axis == group_axis::n ? q.n : q.k;
+  std::int64_t const all = ragged_extent(q);
   std::int64_t const equal = g.slots() ? all : (all + g.count - 1) / g.count;
   return std::clamp<std::int64_t>(g.expected_size == 0 ? equal : g.expected_size, 1, all);
 }
@@ -22,7 +22,7 @@ inline gemm_problem equal_groups(gemm_problem q) {
   if (!q.groups) return q;
   group_desc const g = *q.groups;
   std::int64_t const size = expected_size_of(q);
-  (g.axis == group_axis::m ? q.m : g.axis == group_axis::n ? q.n : q.k) = size;
+  ragged_extent(q, g.axis) = size;
   q.batch = g.count;
   q.groups.reset();
   // Distances matter to the model only as far as they are 0, for a matrix that all share.

@@ -20,6 +20,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
+#include "tilewright/problem/group_slices.hpp"
 
 namespace tw {
 
@@ -106,10 +107,14 @@ void* moved(void const* base, std::int64_t bytes) {
 group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule const& s,
                        gemm_problem const& q, gemm_operands const& o) {
   group_desc const& g = *q.groups;
-  std::int64_t const total = g.axis == group_axis::m ? q.m : g.axis == group_axis::n ? q.n : q.k;
   group_params r{};
-  r.sizes = {o.groups, o.group_status,     static_cast<int>(g.count),
-             g.form,   g.index_bits == 64, static_cast<int>(total)};
+  r.sizes = {o.groups,
+             o.group_status,
+             static_cast<int>(g.count),
+             g.form,
+             g.index_bits == 64,
+             static_cast<int>(ragged_extent(q)),
+             static_cast<int>(step_of_numbers(q))};
   r.across = g.axis == group_axis::m ? p.walk.order.n_tiles : p.walk.order.m_tiles;
   r.band = s.band;
   r.slot_rows = g.slots() ? static_cast<int>(q.d.batch_stride_elems / step_of_groups(q)) : 0;

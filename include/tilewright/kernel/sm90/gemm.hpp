@@ -159,7 +159,9 @@ struct gemm_sm90_kernel {
       tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
       int const a_batch = p.a_batched * t.batch, b_batch = p.b_batched * t.batch;
       if constexpr (C.ragged == group_axis::k) {
-        // Index k of the group is index L - size + k of maps with L indices that end with it.
+        // The maps of A and B have `total` indices of K and are placed so that they end with the
+        // group: element k of the group has the coordinate total - size + k. A contiguous K ends
+        // at a multiple of 16 bytes (group_sizes::step), so that TMA can address the place.
         t.first_k = p.group.sizes.total - seg.size;
         std::int64_t const from = std::int64_t{seg.begin} - t.first_k;
         auto const at = [&](void const* data, std::int64_t step) {

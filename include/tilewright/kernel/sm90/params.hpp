@@ -28,8 +28,8 @@ struct group_params {
   int across;     // m, n: cluster tiles along the other extent of D
   int band;       // m, n: cluster tiles along the ragged extent that follow each other
   int slot_rows;  // slots: rows of D from a slot to the next; 0: groups follow each other
-  void const *a_data, *b_data;  // k: the operands,
-  std::int64_t a_step, b_step;  // and bytes from an index k to the next
+  void const *a_data, *b_data;  // k: A and B
+  std::int64_t a_step, b_step;  // k: bytes from an element of K to the next
 };
 
 /// The members that the producer reads before its first load come first and together: each line of

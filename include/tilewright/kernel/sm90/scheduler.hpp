@@ -145,11 +145,12 @@ struct group_tile : cta_tile {
   int begin = 0, size = 0;  // as in group_segment
 };
 
-/// Groups of rows or of columns of D, whole tiles. Tensor maps end with a group by
-/// coordinates alone (docs/decisions/0054): with L rows in all, row r of a group of `size` rows
-/// that ends before row `end` of D is row L - size + r of "matrix" `end`, in a map of L rows whose
-/// matrices are a row apart and whose first one ends where D begins. Loads need no end: rows of the
-/// next group that they bring are not stored.
+/// Groups of rows or of columns of D, whole tiles (docs/decisions/0054). TMA clips a box at the end
+/// of its map only. The map of D therefore has matrices of L rows (L: rows of all groups) that are
+/// one row apart, and its base lies L rows before D: matrix e of the map ends at row e of D. A
+/// group of `size` rows that ends before row e of D is the last `size` rows of matrix e: row r of the
+/// group has the coordinate L - size + r. Loads are not clipped: rows of the next group that a box
+/// brings are not stored.
 template <gemm_config C>
 struct group_scheduler : whole_tile_scheduler<C> {
   using base = whole_tile_scheduler<C>;
