@@ -14,6 +14,7 @@
 #include "family/launcher_of.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 namespace {
@@ -24,15 +25,18 @@ constexpr char const* plan_text_schema = "tilewright.plan_text/1";
 constexpr char const* load_names[] = {"plain", "evict_first", "evict_normal"};
 
 /// The operands of the normal problem that are copied before the launch: "ab", "a", "sa sb".
-std::string copies_of(gemm_plan const& x) {
+std::string copies_of(gemm_plan const& plan) {
   std::string text;
-  auto const add = [&](bool copied, char const* operand) {
-    if (copied) text += (text.empty() ? "" : " ") + std::string(operand);
+  auto const add = [&](bool copied, std::string const& operand) {
+    if (copied) text += (text.empty() ? "" : " ") + operand;
   };
-  add(x.repitch.a, "a"), add(x.repitch.b, "b");
-  add(x.from.a.has_value(), "a in another order"), add(x.from.b.has_value(), "b in another order");
-  add(x.scales_from.a.has_value(), "scales of a"), add(x.scales_from.b.has_value(), "scales of b");
-  add(x.stage_d, "d"), add(x.direct_d, "d by plain stores");
+  for (role const x : a_and_b) {
+    std::string const word = row_of(x).word;
+    add(plan.repitch[x], word);
+    add(plan.from[x].has_value(), word + " in another order");
+    add(plan.scales_from[x].has_value(), "scales of " + word);
+  }
+  add(plan.stage_d, "d"), add(plan.direct_d, "d by plain stores");
   return text;
 }
 
@@ -155,9 +159,9 @@ gemm_plan plan_from_text(std::string_view text, gemm_problem const& p, gemm_oper
   plan_schedule const schedule = schedule_of(said.object("schedule"));
   std::string const device_text = said.text("device"), problem_text = said.text("problem");
 
-  std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
   check_equal("problem", problem_text, problem_key(p));
   check_equal("device", device_text, label(dev));
+  std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
   std::erase_if(plans,
                 [&](gemm_plan const& x) { return x.kernel != kernel || x.swapped != swapped; });
   if (plans.empty())

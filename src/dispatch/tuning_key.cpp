@@ -178,6 +178,11 @@ void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, s
   key.mark("t", x.tiled);
 }
 template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, group_desc> {
+  key.field(x.axis), key.field(x.form), key.field(x.count), key.field(x.expected_size);
+  key.field(x.index_bits);
+}
+template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, output_scales> {
   list_fields(key, x.desc);
   key.field(x.given), key.field(x.power_of_two);
@@ -226,6 +231,7 @@ void list_words(Key& key, Problem& p) {
   if (key.has("p", p.precision.promote_k != gemm_precision{}.promote_k))
     key.word("p", p.precision.promote_k);
   optional_word(key, "sd", p.scale_d);
+  optional_word(key, "g", p.groups);
   if (key.has("e", is_fused(p.epilogue))) key.word("e", p.epilogue);
 }
 

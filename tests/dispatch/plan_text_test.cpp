@@ -81,6 +81,18 @@ TEST(PlanText, OtherProblemsDevicesAndOperandsAreRefused) {
             "TW0499 kernel of a plan in a text");
 }
 
+/// The groups are part of the problem: another number of groups is another problem.
+TEST(PlanText, GroupsAreCompared) {
+  gemm_problem p = tn(4096, 1024, 512);
+  p.b.batch_stride_elems = p.n * p.k;
+  p.groups = group_desc{.count = 8};
+  gemm_operands const o = with_workspace();
+  std::string const text = plan_text(plan_gemm(p, o, h200()));
+  EXPECT_EQ(refusal_of_text(text, p, o, h200()), "");
+  p.groups->count = 256;
+  EXPECT_EQ(refusal_of_text(text, p, o, h200()), "TW0499 problem of a plan in a text");
+}
+
 TEST(PlanText, EachMemberIsNeededAndChecked) {
   gemm_problem const p = tn(512, 512, 512);
   json const whole = json::parse(plan_text(plan_gemm(p, with_workspace(), h200())));

@@ -381,5 +381,35 @@ TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
   EXPECT_GT(refused, 5);
 }
 
+/// A schedule may come from a text.
+TEST(Gemm, ScheduleWithoutClustersOrPastTheTilesIsRefused) {
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, 128, 512, 0, [] { return 1.0F; });
+  p.b = make_matrix(elem::bf16, order::col_major, 512, 192, 0, [] { return 1.0F; });
+  p.d = make_matrix(elem::bf16, order::row_major, 128, 192, 0, nullptr);
+  p.problem = {128, 192, 512, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  emu_workspace space;
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  int checked = 0;
+  for (gemm_plan const& plan :
+       plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), 8))) {
+    if (!is_sm90_gemm(plan)) continue;
+    gemm_plan none = plan, past = plan;
+    none.schedule.clusters = 0;
+    past.schedule.split_k_tiles = 1000, past.schedule.split_k_clusters = 2;
+    for (gemm_plan const& wrong : {none, past}) {
+      try {
+        emulate(wrong, operands);
+        ADD_FAILURE() << plan.kernel;
+      } catch (rejected const& r) {
+        EXPECT_EQ(r.why().code, "TW0427") << plan.kernel;
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 5);
+}
+
 }  // namespace
 }  // namespace tw::test

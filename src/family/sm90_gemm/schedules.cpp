@@ -18,6 +18,7 @@ namespace {
 
 /// Running numbers are ints. accept() limits D to 2^43 elements: the large tiles always fit.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+constexpr int most_clusters = 1 << 20;  // of a schedule
 
 /// Clusters that run at the same time: GPCs have 16 or 18 SMs, which larger clusters do not fill.
 int resident_clusters(gemm_config const& c, device const& dev) {
@@ -145,7 +146,18 @@ void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
         {"TW0427", "columns of the tiles", fmt::format("{}", s.tile_cols),
          fmt::format("a multiple of {} from {} to {}", wgmma_n_step, c.min_tile_n, c.tile_n),
          "take the plan as plan_candidates() gives it"});
-  if (s.split_k_tiles > 0 && !c.shares_tiles())
+  tile_split const tiles = tile_split_of(plan);
+  bool const split = s.split_k_tiles > 0;
+  if (s.clusters < 1 || s.clusters > most_clusters || s.split_k_tiles < 0 ||
+      s.split_k_tiles > tiles.tiles || s.split_k_clusters < (split ? 1 : 0) ||
+      s.split_k_clusters > most_clusters)
+    throw rejected(
+        {"TW0427", "clusters and split-K tiles",
+         fmt::format("{} clusters; {} of {} tiles split along K among {}", s.clusters,
+                     s.split_k_tiles, tiles.tiles, s.split_k_clusters),
+         fmt::format("1 to {} clusters, and no more split tiles than tiles", most_clusters),
+         "take the plan as plan_candidates() gives it"});
+  if (split && !c.shares_tiles())
     throw rejected(
         {"TW0426", "split-K tiles", fmt::format("{} of {}", s.split_k_tiles, plan.kernel),
          "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
