@@ -23,6 +23,9 @@
 #include <spdlog/spdlog-inl.h>
 
 template class spdlog::sinks::base_sink<std::mutex>;
-template class spdlog::sinks::basic_file_sink<std::mutex>;
+template class spdlog::sinks::base_sink<spdlog::details::null_mutex>;
+template class spdlog::sinks::basic_file_sink<spdlog::details::null_mutex>;
+template class spdlog::sinks::ansicolor_sink<spdlog::details::console_nullmutex>;
+template class spdlog::sinks::ansicolor_stderr_sink<spdlog::details::console_nullmutex>;
 template class spdlog::sinks::ansicolor_sink<spdlog::details::console_mutex>;
 template class spdlog::sinks::ansicolor_stderr_sink<spdlog::details::console_mutex>;

@@ -29,6 +29,7 @@ struct log_state {
   std::shared_ptr<spdlog::logger> logger;
   std::vector<std::string> subsystems;  // empty: all
   bool print_config = false;
+  bool own = true;  // not the program's logger: `writing` guards its sinks
 };
 
 std::string variable(char const* name) {
@@ -81,8 +82,11 @@ log_state state_of_environment(char const* default_level) {
   s.subsystems = wanted_subsystems();
   s.print_config = variable("TW_PRINT_CONFIG") == "1";
   auto const level = wanted_level(default_level);
-  if ((s.logger = spdlog::get(name_of_logger))) return s;  // the program's own
-  std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
+  if ((s.logger = spdlog::get(name_of_logger))) {
+    s.own = false;
+    return s;
+  }
+  std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_color_sink_st>()};
   sinks[0]->set_pattern("tilewright: %^%l%$: %v");
   if (std::string const file = file_name(); !file.empty()) {
     // spdlog would make a folder that was only misspelt.
@@ -90,7 +94,7 @@ log_state state_of_environment(char const* default_level) {
     if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
       refuse_variable("TW_LOG_FILE", file, "a file in a folder that exists");
     try {
-      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
+      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_st>(file));
     } catch (spdlog::spdlog_ex const& e) {
       refuse_variable("TW_LOG_FILE", e.what(), "a file that can be written");
     }
@@ -101,7 +105,7 @@ log_state state_of_environment(char const* default_level) {
   return s;
 }
 
-fork_safe_mutex mutex;
+fork_safe_mutex mutex, writing;
 log_state const* started = nullptr;
 
 struct log_listener {
@@ -130,7 +134,7 @@ log_state const& state() {
       started = keep(state_of_environment("off"));
     } catch (rejected const& r) {
       std::fputs(fmt::format("tilewright: {}; nothing is logged\n", r.what()).c_str(), stderr);
-      started = keep({std::make_shared<spdlog::logger>(name_of_logger), {}, false});
+      started = keep({std::make_shared<spdlog::logger>(name_of_logger), {}});
     }
   }
   return *started;
@@ -171,6 +175,8 @@ void log_line(log_level level, std::string_view subsystem, std::string const& te
     to.function(to.context, static_cast<int>(level), text.c_str());
   log_state const& s = state();
   if (!wanted(s, level, subsystem)) return;
+  std::unique_lock lock(writing, std::defer_lock);
+  if (s.own) lock.lock();
   if (s.logger->should_log(of(level))) {
     s.logger->log(of(level), "{}", text);
     return;

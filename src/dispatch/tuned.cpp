@@ -51,15 +51,25 @@ void say(tuned_table const& t) {
 }
 
 std::shared_ptr<tuned_table const> table() {
-  std::shared_ptr<tuned_table const> fresh;
+  std::optional<tuning_identity> id;
   {
     std::scoped_lock const lock(mutex);
-    std::optional<tuning_identity> const id = pretended ? pretended : identity_here();
-    auto& here = loaded[id ? fmt::format("{} {}", id->card, id->sms) : ""];
-    if (here) return here;
-    here = fresh = load(id);
+    id = pretended;
   }
-  say(*fresh);  // unlocked: a log function of the user may plan or fork
+  // Unlocked: CUDA's initialisation, SQLite and a log function of the user may fork.
+  if (!id) id = identity_here();
+  std::string const key = id ? fmt::format("{} {}", id->card, id->sms) : "";
+  {
+    std::scoped_lock const lock(mutex);
+    if (auto const found = loaded.find(key); found != loaded.end()) return found->second;
+  }
+  std::shared_ptr<tuned_table const> const fresh = load(id);
+  {
+    std::scoped_lock const lock(mutex);
+    auto const [at, added] = loaded.try_emplace(key, fresh);
+    if (!added) return at->second;
+  }
+  say(*fresh);
   return fresh;
 }
 
