@@ -92,7 +92,8 @@ std::vector<model_gemm> layer_gemms(model_shape const& model, std::int64_t tp) {
   std::int64_t const head = model.head_size > 0 ? model.head_size : model.hidden / model.heads;
   check_extent("head_dim", head);
   std::int64_t const own = divided_by_tp(model.heads, tp, "num_attention_heads");
-  std::int64_t const own_kv = std::max<std::int64_t>(kv / tp, 1);
+  // With more GPUs than heads of K and V, GPUs share a head.
+  std::int64_t const own_kv = tp % kv == 0 ? 1 : divided_by_tp(kv, tp, "num_key_value_heads");
   std::int64_t const columns = divided_by_tp(model.intermediate, tp, "intermediate_size");
   return {{"qkv", (own + 2 * own_kv) * head, model.hidden},
           {"o", model.hidden, own * head},

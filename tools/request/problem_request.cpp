@@ -47,7 +47,7 @@ gemm_problem problem_of(problem_request const& a) {
   p.precision = a.precision;
   p.reproducible = a.reproducible;
   for (role const x : a_and_b) {
-    scaled_operand const of{x == role::b, outer_extent(p, x), p.k, a.batch};
+    scaled_operand const of = scaled_operand_of(p, x);
     scale(p, x) =
         a.format ? make_block_scale(of, *a.format, a.scale_order) : scales_of(a.scales[x], of);
   }
