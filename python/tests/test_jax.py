@@ -158,7 +158,15 @@ def test_gradients(activation, gate):
 
     def theirs(a, w, v):
         x = a.astype("f4") @ w.astype("f4").T + v.astype("f4")
-        return twj._activated(x, activation, gate).sum()
+        act = {None: lambda u: u, "relu": lambda u: jnp.maximum(u, 0),
+               "silu": lambda u: u / (1 + jnp.exp(-u)),
+               "gelu": lambda u: u / 2 * (1 + jnp.tanh((2 / jnp.pi) ** 0.5
+                                                       * (u + 0.044715 * u**3))),
+               "gelu_erf": lambda u: u / 2 * (1 + jax.lax.erf(u / 2**0.5))}[activation]
+        if gate is None:
+            return act(x).sum()
+        first, second = jnp.split(x, 2, axis=-1) if gate == "split" else (x[:, 0::2], x[:, 1::2])
+        return (act(first) * second).sum()
 
     if activation is None and gate is not None:
         pytest.skip("a gate has an activation")
@@ -168,15 +176,18 @@ def test_gradients(activation, gate):
         assert abs(f64(x) - f64(y)).max() <= 0.03 * max(1, abs(f64(y)).max())
 
 
-def test_gradient_of_c_and_a_batch():
+@pytest.mark.parametrize("activation", [None, "swish"])
+def test_gradient_of_c_and_a_batch(activation):
     a, w = arrays((2, 16, 32), (32, 64))
     c = jnp.ones((2, 16, 64), jnp.bfloat16)
 
     def ours(a, w, c):
-        return (twj.gemm(a, w, c=c, beta=0.5, out_dtype="f32") ** 2).sum()
+        return (twj.gemm(a, w, c=c, beta=0.5, activation=activation, invariant=True,
+                         out_dtype="f32") ** 2).sum()
 
     def theirs(a, w, c):
-        return ((a.astype("f4") @ w.astype("f4") + 0.5 * c.astype("f4")) ** 2).sum()
+        x = a.astype("f4") @ w.astype("f4") + 0.5 * c.astype("f4")
+        return ((x if activation is None else x / (1 + jnp.exp(-x))) ** 2).sum()
 
     for x, y in zip(jax.grad(ours, (0, 1, 2))(a, w, c), jax.grad(theirs, (0, 1, 2))(a, w, c)):
         assert x.shape == y.shape and abs(f64(x) - f64(y)).max() <= 0.02 * abs(f64(y)).max()

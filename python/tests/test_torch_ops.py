@@ -257,7 +257,10 @@ def test_compile(device, dynamic):
     for m in (24, 48, 17, 130):
         (x,) = tensors(device, (m, 64), seed=m)
         close(g(x), expected(x * 2, w.t(), bias=v, activation="gelu") + 1)
-    assert counter.frame_count == 4 if not dynamic else counter.frame_count <= 2
+    if dynamic:
+        assert counter.frame_count <= 2
+    else:
+        assert counter.frame_count == 4
 
 
 @on_devices
@@ -300,12 +303,12 @@ def test_compile_of_out(device):
 
 def test_refusals_come_while_tracing():
     a, b = tensors("cpu", (24, 64), (32, 64))
-    with pytest.raises(Exception, match="TW0616|inner"):
+    with pytest.raises(Exception, match="TW0616"):
         compiled(twt.gemm)(a, b)
 
 
 @on_devices
-def test_vmap_is_refused_or_right(device):
+def test_vmap(device):
     a, b = tensors(device, (3, 24, 64), (64, 32))
     close(torch.func.vmap(lambda a: torch.ops.tilewright.gemm(a, b))(a), expected(a, b))
 
@@ -407,8 +410,9 @@ class TestGpu:
                      (found.level, right.level)):
             if r is not None:
                 assert y.is_cuda and y.shape == r.shape
-                assert torch.equal(y.cpu().contiguous().view(torch.uint8),
-                                   r.contiguous().view(torch.uint8))
+                # One dimension: of one column torch keeps the strides, and refuses the view.
+                assert torch.equal(y.cpu().contiguous().reshape(-1).view(torch.uint8),
+                                   r.contiguous().reshape(-1).view(torch.uint8))
 
     def test_device_is_refused(self):
         a, b = tensors("cuda", (64, 512), (512, 128))

@@ -8,6 +8,7 @@ from ._errors import refused
 from ._gemm import Call
 from ._scaled import Scaled, quantized_shape
 from ._scaled import quantize as _quantize
+from ._types import activation_word
 
 _library = torch.library.Library("tilewright", "DEF")
 _TAGS = tuple(getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "needs_exact_strides")
@@ -145,11 +146,6 @@ torch.library.register_fake("tilewright::quantize", _fake_quantized, lib=_librar
 
 # ---- Gradients -----------------------------------------------------------------------------------
 
-def _activation_word(activation):
-    word = (activation or "").replace("_", "-")
-    return {"swish": "silu", "gelu-tanh": "gelu", "none": ""}.get(word, word)
-
-
 _FORWARD = {"": lambda x: x, "relu": torch.relu, "silu": torch.nn.functional.silu,
             "gelu": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
             "gelu-erf": torch.nn.functional.gelu}
@@ -177,7 +173,7 @@ def _check_gradient(a, options):
     if a.dtype not in (torch.float16, torch.bfloat16, torch.float32) or options.get("scale_a"
             ) is not None or options.get("scale_b") is not None:
         got = f"of a GEMM of {a.dtype} with scales" if a.dtype.itemsize > 1 else f"of {a.dtype}"
-    elif _activation_word(options.get("activation")) not in _FORWARD:
+    elif activation_word(options.get("activation")) not in _FORWARD:
         got = f"of {options['activation']}"
     if got:
         raise refused("TW0484", "gradient", got, "operands of float16, bfloat16 or float32 without "
@@ -202,7 +198,7 @@ class _Gemm(torch.autograd.Function):
         o = ctx.options
         alpha, beta = o.get("alpha", 1.0), o.get("beta", None)
         beta = (0.0 if c is None else 1.0) if beta is None else beta
-        activation, gate = _activation_word(o.get("activation")), o.get("gate")
+        activation, gate = activation_word(o.get("activation")), o.get("gate")
         common = {k: o[k] for k in ("invariant", "device_name") if k in o}
         g = g.float()
         if activation or gate:
@@ -233,7 +229,7 @@ def requires_gradient(a, b, options):
 
 def _with_gradient(keyset, a, b, **options):
     if not requires_gradient(a, b, options):
-        if is_direct(a):
+        if is_direct(a, b, options):
             return _computed(a, b, **options)
         with torch._C._AutoDispatchBelowAutograd():
             return gemm.redispatch(keyset & torch._C._after_autograd_keyset, a, b, **options)
@@ -254,8 +250,10 @@ _library.impl("gemm", _with_gradient, "Autograd", with_keyset=True)
 _library.impl("gemm.out", _into_without_gradient, "Autograd", with_keyset=True)
 
 
-def is_direct(a):
+def is_direct(a, b, options):
     """May the operator's code be called without torch's dispatcher? Not while a program is traced
-    or transformed."""
-    return (type(a) in _PLAIN and torch._C._len_torch_dispatch_stack() == 0
+    or transformed, and not with a subclass of Tensor."""
+    return (type(a) in _PLAIN and type(b) in _PLAIN and all(
+                type(x) in _PLAIN for x in options.values() if isinstance(x, torch.Tensor))
+            and torch._C._len_torch_dispatch_stack() == 0
             and torch._C._functorch.peek_interpreter_stack() is None)

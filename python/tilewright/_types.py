@@ -66,3 +66,10 @@ def _name_of(dtype, argument):
         return _BY_WORD[dtype]
     raise refused("TW0483", f"type of {argument}" if argument != "dtype" else argument, dtype,
                   ", ".join(list(_ROWS)[:10]))
+
+
+def activation_word(activation):
+    """The word of an activation for its derivative: other libraries' names are taken too, as by
+    the C library (dispatch/tensors.cpp)."""
+    word = (activation or "").replace("_", "-")
+    return {"swish": "silu", "gelu-tanh": "gelu", "none": ""}.get(word, word)

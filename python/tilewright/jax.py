@@ -19,7 +19,7 @@ from . import _tw
 from ._arrays import Spec, type_of_numbers
 from ._errors import refused
 from ._scaled import Scaled, quantized_shape, split_format
-from ._types import NUMPY, type_name
+from ._types import NUMPY, activation_word, type_name
 
 _OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b")
 _WORKSPACE = 64
@@ -127,10 +127,10 @@ def _call(static, *operands):
 
 def _activated(x, activation, gate):
     """The epilogue in float32, whose derivative JAX takes."""
-    functions = {None: lambda v: v, "relu": jax.nn.relu, "silu": jax.nn.silu,
+    functions = {"": lambda v: v, "relu": jax.nn.relu, "silu": jax.nn.silu,
                  "gelu": lambda v: jax.nn.gelu(v, approximate=True),
                  "gelu-erf": lambda v: jax.nn.gelu(v, approximate=False)}
-    word = activation.replace("_", "-") if activation else None
+    word = activation_word(activation)
     if word not in functions:
         raise refused("TW0484", "gradient", f"of {activation}", "relu, gelu, gelu_erf or silu")
     act = functions[word]
@@ -172,16 +172,18 @@ def _backward(static, operands, g):
                       "operands of float16, bfloat16 or float32")
     rest = dict(zip([n for i, n in enumerate(_OPTIONAL) if static.given & (1 << i)], operands[2:]))
     g = g.astype(jnp.float32)
+    beta = 1.0 if static.beta is None else static.beta
     if static.activation is not None or static.gate is not None:
-        if "c" in rest:
-            raise refused("TW0484", "gradient", "of a GEMM with an activation and c", "one of them")
         x = _call(static._replace(activation=None, gate=None, out_dtype="float32", given=0), a, b)
         if "bias" in rest:
             x = x + rest["bias"].astype(jnp.float32)
+        if "c" in rest:
+            x = x + beta * rest["c"].astype(jnp.float32)
         _, derivative = jax.vjp(lambda v: _activated(v, static.activation, static.gate), x)
         (g,) = derivative(g)
     narrow = g.astype(a.dtype)
-    wide = functools.partial(gemm, out_dtype="float32", alpha=static.alpha)
+    wide = functools.partial(gemm, out_dtype="float32", alpha=static.alpha,
+                             invariant=static.invariant, device=static.device)
     da = wide(narrow, b, b_transposed=not static.b_transposed)
     db = wide(a, narrow, a_transposed=not static.a_transposed)
     if static.a_transposed:
@@ -190,7 +192,6 @@ def _backward(static, operands, g):
         db = _transposed(db)
     out = [_sum_to(da, a.shape).astype(a.dtype), _sum_to(db, b.shape).astype(b.dtype)]
     for name, x in rest.items():
-        beta = 1.0 if static.beta is None else static.beta
         grad = beta * g if name == "c" else g
         shape = x.shape if x.ndim > 1 else (1, x.shape[0])
         out.append(_sum_to(grad, shape).reshape(x.shape).astype(x.dtype))

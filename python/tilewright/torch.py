@@ -55,7 +55,7 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
 
 
 def _run(a, b, out, options):
-    if (torch.compiler.is_compiling() or not _ops.is_direct(a)
+    if (torch.compiler.is_compiling() or not _ops.is_direct(a, b, options)
             or _ops.requires_gradient(a, b, options)):
         if out is None:
             return _ops.gemm(a, b, **options)
