@@ -148,9 +148,9 @@ struct group_tile : cta_tile {
 /// Groups of rows or of columns of D, whole tiles (docs/decisions/0054). TMA clips a box at the end
 /// of its map only. The map of D therefore has matrices of L rows (L: rows of all groups) that are
 /// one row apart, and its base lies L rows before D: matrix e of the map ends at row e of D. A
-/// group of `size` rows that ends before row e of D is the last `size` rows of matrix e: row r of the
-/// group has the coordinate L - size + r. Loads are not clipped: rows of the next group that a box
-/// brings are not stored.
+/// group of `size` rows that ends before row e of D is the last `size` rows of matrix e: row r of
+/// the group has the coordinate L - size + r. Loads are not clipped: rows of the next group that a
+/// box brings are not stored.
 template <gemm_config C>
 struct group_scheduler : whole_tile_scheduler<C> {
   using base = whole_tile_scheduler<C>;
