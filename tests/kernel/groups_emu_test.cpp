@@ -268,7 +268,7 @@ TEST(Groups, NumbersOfAContiguousKAreRoundedDown) {
     EXPECT_EQ(p.status, p.ranges.size()) << p.text();
     ++ran;
   }
-  EXPECT_GT(ran, 1);
+  EXPECT_GT(ran, 0);
 }
 
 /// Operands of groups are not copied first.
