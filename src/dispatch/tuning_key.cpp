@@ -181,6 +181,7 @@ template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, group_desc> {
   key.field(x.axis), key.field(x.form), key.field(x.count), key.field(x.expected_size);
   key.field(x.index_bits);
+  key.mark("alpha", x.alpha);
 }
 template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, output_scales> {

@@ -227,12 +227,12 @@ refusal check_vectors(gemm_epilogue const& e) {
       return rejection{"TW0412", fmt::format("type of {}", r.text), std::string(name(v.type)),
                        r.own_type ? "f32, bf16 or f16" : "f32", ""};
     auto const direction = [](along a) { return a == along::rows ? "along::rows" : "along::cols"; };
-    if (r.is != role::bias && v.over != r.over_lines)
+    if (r.is != role::bias && !r.of_groups && v.over != r.over_lines)
       return rejection{"TW0412", fmt::format("direction of {}", r.text), direction(v.over),
                        direction(r.over_lines), ""};
-    if (r.is == role::bias && v.one)
-      return rejection{"TW0412", "values of the bias", "one for all", "one for each row or column",
-                       ""};
+    if ((r.is == role::bias || r.of_groups) && v.one)
+      return rejection{"TW0412", fmt::format("values of {}", r.text), "one for all",
+                       "one for each row or column", ""};
   }
   return std::nullopt;
 }

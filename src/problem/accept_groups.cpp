@@ -71,6 +71,24 @@ refusal check_matrices_of_groups(gemm_problem const& p) {
   return std::nullopt;
 }
 
+/// A weight of each token: of the extent that groups divide.
+refusal check_row_weight(gemm_problem const& p) {
+  vector_desc const& v = p.epilogue.row_weight;
+  if (!v) return std::nullopt;
+  if (!p.groups)
+    return rejection{"TW0494", "a row weight", "a GEMM without groups",
+                     "groups of rows or columns: gemm_problem::groups",
+                     "a row_scale multiplies before bias and activation"};
+  along const ragged = p.groups->axis == group_axis::m ? along::rows : along::cols;
+  if (p.groups->axis != group_axis::k && v.over != ragged)
+    return rejection{"TW0412", "direction of the row weight",
+                     v == along::rows ? "along::rows" : "along::cols",
+                     ragged == along::rows ? "along::rows for groups of rows"
+                                           : "along::cols for groups of columns",
+                     ""};
+  return std::nullopt;
+}
+
 refusal check_operations(gemm_problem const& p) {
   auto const refused = [](char const* what, char const* need) {
     return rejection{"TW0494", "a GEMM of groups", what, need, "docs/groups.md lists the kernels"};
@@ -103,9 +121,11 @@ refusal check_operations(gemm_problem const& p) {
 }  // namespace
 
 refusal check_groups(gemm_problem const& p) {
+  if (auto r = check_row_weight(p); r && !p.groups) return r;
   if (!p.groups) return std::nullopt;
   if (auto r = check_form(*p.groups)) return r;
   if (auto r = check_matrices_of_groups(p)) return r;
+  if (auto r = check_row_weight(p)) return r;
   return check_operations(p);
 }
 

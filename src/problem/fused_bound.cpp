@@ -99,6 +99,7 @@ static outcomes fused_result(exact_fused const& x, fused_terms const& t) {
   if (!e.c_last) x_all = add_c(x_all, x.c, t);
   outcomes y = activated(x_all, e.act);
   if (e.gate != gating::none) y = in_register(times(y, passed(linear(x.up, t), e.act)));
+  if (x.weight != 1) y = times(in_register(y), known(x.weight));
   if (e.c_last) y = add_c(y, x.c, t);
   return y;
 }

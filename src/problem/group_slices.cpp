@@ -65,7 +65,8 @@ group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::i
   s.operands.b = at(o.b, s.problem.b, m, n || k, n);
   s.operands.d = at(o.d, s.problem.d, k, m || n, n);
   if (p.c) s.operands.c = at(o.c, *s.problem.c, k, m || n, n);
-  s.operands.groups = nullptr;
+  s.operands.groups = s.operands.group_alpha = nullptr;
+  if (g.alpha) s.problem.alpha *= static_cast<float const*>(o.group_alpha)[group];
   // Vectors along rows and columns, and scales.
   auto const moved = [](void const* base, std::int64_t elems, elem type) -> void const* {
     if (base == nullptr) return nullptr;

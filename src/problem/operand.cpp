@@ -82,6 +82,8 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
     return s && s->second_level ? vector(r.is, elem::f32, 1) : none;
   } else if constexpr (r.kind == operand_kind::result_scales) {
     return p.scale_d ? scales_of_d(p) : none;
+  } else if constexpr (r.kind == operand_kind::group_values) {
+    return p.groups && p.groups->alpha ? vector(r.is, elem::f32, p.groups->count) : none;
   } else {
     if (!p.groups) return none;
     constexpr int bits = size_bits(elem::s32);

@@ -131,6 +131,14 @@ void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t ro
 
 }  // namespace
 
+/// The weight of an element's row; of groups of columns of its column.
+static double weight_of(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                        std::int64_t col) {
+  vector_desc const& v = p.epilogue.row_weight;
+  if (!v) return 1;
+  return static_cast<float const*>(o.row_weight)[v.one ? 0 : v == along::rows ? row : col];
+}
+
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                               std::int64_t col, std::int64_t batch) {
   bool const in_epilogue = p.k > 0 && !scales_in_main_loop(p);
@@ -155,7 +163,7 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
   };
   product_columns const j = columns_of(p, col);
   return {linear(j.x), j.up < 0 ? exact_linear{} : linear(j.up),
-          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0,
+          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0, weight_of(p, o, row, col),
           p.scale_d ? result_scale(p, o, row, col, batch) : 1.0};
 }
 

@@ -243,8 +243,9 @@ TEST(Operands, EachIsNeededAndLiesApartFromTheResults) {
   p.scale_b = {.block_outer = 128, .block_k = 128, .stride_outer = 2, .stride_k = 1};
   p.scale_a->second_level = p.scale_b->second_level = true;
   p.scale_d = output_scales{{.block_outer = 1, .stride_outer = 1}};
-  p.groups = group_desc{.count = 1};
-  std::vector<std::byte> memory(std::size_t{15} << 20);
+  p.groups = group_desc{.count = 1, .alpha = true};
+  p.epilogue.row_weight = along::rows;
+  std::vector<std::byte> memory(std::size_t{role_count + 1} << 20);
   auto const place = [&](int i) {
     auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256;
     return reinterpret_cast<void*>(begin + (static_cast<std::uintptr_t>(i) << 20));

@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "tests/kernel/gemm_cases.hpp"
+#include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/reference.hpp"
 
 namespace tw::test {
 
@@ -15,6 +17,7 @@ struct grouped_product : product {
   std::vector<std::int64_t> numbers;  // of the array
   std::vector<std::int32_t> narrow;   // in 32 bits
   std::vector<group_range> ranges;
+  std::vector<float> alphas;   // of the groups, or none
   std::vector<bool> poisoned;  // groups whose operands have NaN and infinities
   std::uint32_t status = 0;
 
@@ -24,6 +27,7 @@ struct grouped_product : product {
     o.groups = problem.groups->index_bits == 64 ? static_cast<void const*>(numbers.data())
                                                 : static_cast<void const*>(narrow.data());
     o.group_status = &status;
+    o.group_alpha = alphas.data();
     return o;
   }
   std::string text() const {
@@ -126,6 +130,10 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   if (g.slots()) p.problem.batch = g.count;
   p.problem.groups = g;
   if (any(0, 2) == 0) p.problem.alpha = normal(rng);
+  if (any(0, 3) == 0) {  // some of them 0, whose sums do not take part
+    p.problem.groups->alpha = true;
+    for (std::int64_t i = 0; i < g.count; ++i) p.alphas.push_back(any(0, 4) == 0 ? 0 : normal(rng));
+  }
   if (any(0, 2) == 0) {
     order const o = g.slots() ? w.d_order : any(0, 1) != 0 ? order::row_major : order::col_major;
     std::int64_t const inner = o == order::row_major ? d_cols : m;
@@ -164,8 +172,51 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   return p;
 }
 
-/// Checks each group that is not poisoned as expect_right_product() does, and that no byte outside
-/// of the groups' D was written.
+/// Checks that no byte outside of the groups' D was written.
+inline void expect_nothing_between_groups(grouped_product const& p) {
+  group_desc const& g = *p.problem.groups;
+  bool const of_m = g.axis == group_axis::m, of_n = g.axis == group_axis::n,
+             of_k = g.axis == group_axis::k;
+  std::vector<bool> inside(p.d.bytes.size(), false);
+  for (std::size_t i = 0; i < p.ranges.size(); ++i) {
+    group_range const r = p.ranges[i];
+    std::int64_t const of = of_k || g.slots() ? static_cast<std::int64_t>(i) : 0;
+    std::int64_t const rows = of_m ? r.size : p.d.rows, cols = of_n ? r.size : p.d.cols;
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t col = 0; col < cols; ++col)
+        for (int byte = 0; byte < size_bytes(p.d.desc.type); ++byte)
+          inside[p.d.at(row + (of_m ? r.begin : 0), col + (of_n ? r.begin : 0), of) +
+                 static_cast<std::size_t>(byte)] = true;
+  }
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF})
+      FAIL() << p.text() << ": byte " << i << " outside of the groups written";
+}
+
+/// Checks each group that is not poisoned against the exact result of its epilogue, within the
+/// bound of problem/fused_bound.hpp. o: the operands, with vectors.
+inline void expect_right_fused_groups(grouped_product const& p, gemm_operands const& o) {
+  fused_terms terms = make_fused_terms(p.problem);
+  for (std::size_t i = 0; i < p.ranges.size(); ++i) {
+    if (p.poisoned[i]) continue;
+    group_slice const s = slice_of_group(p.problem, o, static_cast<std::int64_t>(i), p.ranges[i]);
+    terms.out.alpha = s.problem.alpha;
+    std::int64_t const cols = result_cols(s.problem.epilogue, s.problem.n);
+    for (std::int64_t row = 0; row < s.problem.m; ++row)
+      for (std::int64_t col = 0; col < cols; ++col) {
+        expected_element const want =
+            expect_fused(reference_fused(s.problem, s.operands, row, col, 0), terms);
+        double const got = load_element(s.problem.d, s.operands.d, row, col);
+        if (judge(got, want, terms.out) != verdict::right)
+          FAIL() << p.text() << ": group " << i << " from " << p.ranges[i].begin << ", D(" << row
+                 << "," << col << ") = " << got << ", want " << want.value << " within "
+                 << want.bound;
+      }
+  }
+}
+
+/// Checks each group that is not poisoned as expect_right_product() does, and
+/// expect_nothing_between_groups().
 inline void expect_right_groups(grouped_product const& p) {
   group_desc const& g = *p.problem.groups;
   bool const of_m = g.axis == group_axis::m, of_n = g.axis == group_axis::n,
@@ -174,7 +225,6 @@ inline void expect_right_groups(grouped_product const& p) {
                           : p.d.desc.type == elem::f16 ? std::ldexp(1, -11)
                                                        : std::ldexp(1, -24);
   double const tiny = p.d.desc.type == elem::f16 ? std::ldexp(1, -25) : 0;
-  std::vector<bool> inside(p.d.bytes.size(), false);
   for (std::size_t i = 0; i < p.ranges.size(); ++i) {
     group_range const r = p.ranges[i];
     auto const of = static_cast<std::int64_t>(i);
@@ -193,16 +243,15 @@ inline void expect_right_groups(grouped_product const& p) {
     for (std::int64_t row = 0; row < m; ++row)
       for (std::int64_t col = 0; col < n; ++col) {
         std::int64_t const d_row = row + (of_m ? r.begin : 0), d_col = col + (of_n ? r.begin : 0);
-        for (int byte = 0; byte < size_bytes(p.d.desc.type); ++byte)
-          inside[p.d.at(d_row, d_col, d_of) + static_cast<std::size_t>(byte)] = true;
         if (p.poisoned[i]) continue;
         double sum = 0, size = 0;
         for (std::int64_t x = 0; x < k; ++x) {
           double const term = a[row * p.a.cols + x] * b[x * p.b.cols + col];
           sum += term, size += std::fabs(term);
         }
-        double want = p.problem.alpha * sum;
-        size *= std::fabs(p.problem.alpha);
+        float const alpha = p.problem.alpha * (p.alphas.empty() ? 1 : p.alphas[i]);
+        double want = alpha == 0 ? 0 : alpha * sum;
+        size *= std::fabs(alpha);
         if (p.problem.c) {
           double const addend = p.problem.beta * p.c.load(d_row, d_col, d_of);
           want += addend, size += std::fabs(addend);
@@ -215,9 +264,7 @@ inline void expect_right_groups(grouped_product const& p) {
                  << row << "," << col << ") = " << got << ", want " << want << " within " << bound;
       }
   }
-  for (std::size_t i = 0; i < inside.size(); ++i)
-    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF})
-      FAIL() << p.text() << ": byte " << i << " outside of the groups written";
+  expect_nothing_between_groups(p);
 }
 
 }  // namespace tw::test

@@ -98,9 +98,10 @@ INSTANTIATE_TEST_SUITE_P(Axes, GroupsEmu,
 
 /// Vectors and scales of a problem, for each group.
 struct vectors_of_groups {
-  std::vector<float> bias, row_scale, col_scale, scale_a, scale_b;
+  std::vector<float> bias, row_scale, col_scale, row_weight, scale_a, scale_b;
   gemm_operands with(gemm_operands o) const {
     o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
+    o.row_weight = row_weight.data();
     o.scale_a = scale_a.data(), o.scale_b = scale_b.data();
     return o;
   }
@@ -113,6 +114,7 @@ vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {
   vectors_of_groups v;
   std::int64_t const each = p.groups->count * std::max(p.m, p.n);
   fill(v.bias, each), fill(v.row_scale, each), fill(v.col_scale, each);
+  fill(v.row_weight, each);
   fill(v.scale_a, each * (p.k / 128 + 1)), fill(v.scale_b, each * (p.k / 128 + 1));
   return v;
 }
@@ -190,6 +192,53 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
     }
   EXPECT_GT(kernels, 8);
   EXPECT_GT(compared, kernels / 2);
+}
+
+/// Bias, scales, activation, gate, C, alpha of the group and weight of the token, against float64:
+/// the weight multiplies the bias too.
+TEST(Groups, FusedEpiloguesKeepTheBound) {
+  std::mt19937_64 rng(20261206);
+  int weighted = 0, by_alpha = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || x.groups == group_axis::none || !x.epilogue.ops || x.scaled) continue;
+      for (int turn = 0; turn < sample(24, 4) && !HasFailure(); ++turn) {
+        auto const is_k = [](operand_major m) { return m == operand_major::k; };
+        grouped_product p = random_groups(
+            rng,
+            {x.groups, x.ab, x.d, is_k(x.a) ? order::row_major : order::col_major,
+             is_k(x.b) ? order::col_major : order::row_major, *x.d_order, x.epilogue.gate},
+            turn % 2 == 0 ? 40 : 150);
+        gemm_epilogue& e = p.problem.epilogue;
+        e.act = static_cast<activation>(1 + rng() % 4);
+        e.bias = static_cast<along>(rng() % 3);
+        if (rng() % 2 != 0) e.row_scale = along::rows;
+        if (rng() % 2 != 0) e.col_scale = along::cols;
+        if (rng() % 3 != 0) e.row_weight = x.groups == group_axis::m ? along::rows : along::cols;
+        e.c_last = x.epilogue.gate || rng() % 2 != 0;
+        if (x.epilogue.gate) e.gate = rng() % 2 != 0 ? gating::split : gating::interleaved;
+        while (x.epilogue.gate == false && is_gate_only(e.act)) e.act = activation::silu;
+        vectors_of_groups const v = random_vectors(p.problem, rng);
+        gemm_operands const o = v.with(p.operands());
+        std::vector<gemm_plan> plans =
+            plan_candidates(p.problem, o, with_sm_count(known_device("h200"), 4));
+        std::erase_if(plans, [&](gemm_plan const& y) {
+          return y.family != f || y.instance != i || y.swapped;
+        });
+        ASSERT_FALSE(plans.empty()) << f->name(i) << ", " << p.text();
+        emu_options options;
+        options.seed = rng(), options.random_warps = true;
+        options.policy = static_cast<async_policy>(rng() % 3);
+        SCOPED_TRACE(plans.front().kernel + ", emulator seed " + std::to_string(options.seed));
+        emulate(plans.front(), o, options);
+        expect_right_fused_groups(p, o);
+        expect_nothing_between_groups(p);
+        weighted += e.row_weight ? 1 : 0, by_alpha += p.alphas.empty() ? 0 : 1;
+      }
+    }
+  EXPECT_GT(weighted, 2);
+  EXPECT_GT(by_alpha, 1);
 }
 
 /// Equal groups have the bits of the batch, if the batch adds in the order of whole tiles.

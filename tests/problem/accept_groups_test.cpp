@@ -73,6 +73,30 @@ TEST(AcceptGroups, RefusesNumbersAndForms) {
   EXPECT_EQ(code(p), "TW0416");
 }
 
+TEST(AcceptGroups, TakesAWeightOfEachTokenOnly) {
+  gemm_problem p = groups_of_m(7);
+  p.epilogue.row_weight = along::rows;
+  EXPECT_EQ(code(p), "");
+  p.epilogue.row_weight = along::cols;
+  EXPECT_EQ(code(p), "TW0412");
+  p.groups->axis = group_axis::n;
+  p.a.batch_stride_elems = 100 * 32, p.b.batch_stride_elems = 0;
+  EXPECT_EQ(code(p), "");
+  p.epilogue.row_weight = along::rows;
+  EXPECT_EQ(code(p), "TW0412");
+  p.groups.reset();
+  EXPECT_EQ(code(p), "TW0494");
+  p = groups_of_m(7);
+  p.epilogue.row_weight = {along::rows, elem::f32, true};
+  EXPECT_EQ(code(p), "TW0412");
+  p.epilogue.row_weight = {along::rows, elem::bf16};
+  EXPECT_EQ(code(p), "TW0412");
+  p = groups_of_m(7);
+  p.groups->axis = group_axis::k, p.d.batch_stride_elems = 100 * 64;
+  p.epilogue.row_weight = along::rows;
+  EXPECT_EQ(code(p), "TW0494");
+}
+
 TEST(AcceptGroups, RefusesBatchesAndStrides) {
   gemm_problem p = groups_of_m(7);
   p.batch = 7;

@@ -58,6 +58,8 @@ SEEN = {
         "--groups": (GEMM, "--groups ends.npy"), "--group-axis": (RAGGED, "--group-axis n"),
         "--group-form": (RAGGED, "--group-form sizes"), "--expected-size": (
             RAGGED, "--expected-size 1"),
+        "--group-alpha": (RAGGED, "--group-alpha two_alphas.npy"),
+        "--row-weight": (RAGGED, "--row-weight v.npy"),
         "--transpose-a": (SQUARE, "--transpose-a"),
         "--transpose-b": (SQUARE, "--transpose-b"),
         "--add": (GEMM, "-C c.npy"),
@@ -389,6 +391,7 @@ class OptionEffects(unittest.TestCase):
                              ("wide", 256, K), ("two", 2, K), ("2x2", 2, 2)):
             floats(name + ".npy", *shape)
         write_npy("ends.npy", "<i4", (2,), bytes([9, 0, 0, 0, 30, 0, 0, 0]))
+        write_npy("two_alphas.npy", "<f4", (2,), pack_f32([0.5, 2]))
         write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
         write_tuning_file("tune.db")
         shutil.copy(os.path.join(SOURCE, "bench/results/ladder-2026-11-26-h100.json"),

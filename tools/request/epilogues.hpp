@@ -66,7 +66,7 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
       {"split", [&] { return order(gating::split); }},
       {"interleaved", [&] { return order(gating::interleaved); }}};
   for (operand_row const& r : operand_rows)
-    if (r.vector != nullptr)
+    if (r.vector != nullptr && !r.of_groups)
       meanings.push_back({r.word, [&e, &r] { return e.epilogue.*r.vector = r.over_lines, true; }});
   for (activation_names const& a : all_activations) {
     if (a.id != activation::none && !is_gate_only(a.id))
@@ -92,7 +92,7 @@ inline std::string epilogue_words() {
     for (char const c : word) text += c == '-' ? '_' : c;
   };
   for (operand_row const& r : operand_rows)
-    if (r.vector != nullptr) add(r.word);
+    if (r.vector != nullptr && !r.of_groups) add(r.word);
   for (activation_names const& a : all_activations)
     if (a.id != activation::none && !is_gate_only(a.id)) add(a.word);
   for (activation_names const& a : all_activations) add(a.gated_word);

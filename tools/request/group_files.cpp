@@ -40,6 +40,9 @@ void add_group_options(CLI::App& verb, group_request& r) {
           "of slots")
       ->transform(one_of({"ends", "starts", "sizes", "counts"}))
       ->needs(file);
+  verb.add_option("--group-alpha", r.alpha,
+                  "float32 alpha of each group, an array of one dimension: it multiplies --alpha")
+      ->needs(file);
   verb.add_option("--expected-size", r.expected_size,
                   "rows, columns or K that a group usually has, for the planner (default: the "
                   "total divided by the number of groups)")
@@ -90,6 +93,19 @@ std::vector<std::int32_t> read_groups(group_request const& r) {
   return numbers;
 }
 
+std::vector<float> read_group_alphas(group_request const& r, std::int64_t count) {
+  if (r.alpha.empty()) return {};
+  matrix_file const file(parse_address(r.alpha), accepted_shapes{.vectors = true, .empty = true});
+  matrix_view const& v = file.view();
+  if (v.type != elem::f32 || v.doubles || v.rows * v.cols != count)
+    refuse("TW0616", "the alphas of the groups in " + r.alpha,
+           fmt::format("{}x{} {}", v.rows, v.cols, type_text(v)),
+           fmt::format("{} of float32, one for each group", count), "array.astype(numpy.float32)");
+  std::vector<float> alphas(static_cast<std::size_t>(v.count().count));
+  if (!alphas.empty()) std::memcpy(alphas.data(), v.data, alphas.size() * sizeof alphas[0]);
+  return alphas;
+}
+
 void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices) {
   if (r.slots && r.form.value_or(group_form::counts) != group_form::counts)
@@ -100,6 +116,7 @@ void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
   group_desc g;
   g.axis = r.axis, g.form = r.used_form(), g.expected_size = r.expected_size;
   g.count = count;
+  g.alpha = !r.alpha.empty();
   struct stack {
     char const* name;
     std::int64_t matrices;

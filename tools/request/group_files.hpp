@@ -15,15 +15,21 @@ class App;
 
 namespace tw {
 
-/// --groups, --group-axis, --group-form and --expected-size.
+/// --groups, --group-axis, --group-form, --group-alpha and --expected-size.
 struct group_request {
   std::string file;  // empty: no groups
   group_axis axis = group_axis::m;
   std::optional<group_form> form;  // not given: counts of slots, else ends
   bool slots = false;
   std::int64_t expected_size = 0;
+  std::string alpha;  // a file; empty: none
 
   bool any() const { return !file.empty(); }
+  /// Of which lines of D each group has some; of groups of K rows. Without groups nothing.
+  std::optional<along> ragged_lines() const {
+    if (!any()) return std::nullopt;
+    return axis == group_axis::n ? along::cols : along::rows;
+  }
   group_form used_form() const {
     return slots ? group_form::counts : form.value_or(group_form::ends);
   }
@@ -37,6 +43,9 @@ void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups);
 
 /// The numbers of the file: int32, one dimension. Throws `rejected`: TW06xx for the file.
 std::vector<std::int32_t> read_groups(group_request const& r);
+
+/// The alphas of `count` groups; without the option none. Throws `rejected`: TW06xx for the file.
+std::vector<float> read_group_alphas(group_request const& r, std::int64_t count);
 
 /// Makes `p`, whose operands have `matrices` matrices, a problem of `count` groups, without D.
 /// Throws `rejected` TW0616 if a number of matrices differs from the number of groups.

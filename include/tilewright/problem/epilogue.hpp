@@ -42,6 +42,7 @@ struct vector_desc {
 ///   y = act(x)                                 without a gate
 ///   y = act(x_gate) x_up                       with one: y(i,j) of N/2 columns. An activation may
 ///                                              clamp x_up and add to it (activation.hpp)
+///   y = y row_weight[i]                        GEMMs of groups
 ///   y = y + beta C(i,j)                        if c_last
 ///   D(i,j) = y, rounded to D's type
 ///
@@ -60,6 +61,9 @@ struct gemm_epilogue {
   vector_desc bias = {};       // of f32, bf16 or f16
   vector_desc row_scale = {};  // over rows, of f32; also with scales of A that have blocks along K
   vector_desc col_scale = {};  // over columns, of f32
+  /// Of groups of rows (of columns: over columns), of f32: the router's weight of a token, which
+  /// multiplies a bias too. row_scale is a weight that comes before bias and activation.
+  vector_desc row_weight = {};
   activation act = activation::none;
   gating gate = gating::none;
   bool c_last = false;
@@ -69,7 +73,7 @@ struct gemm_epilogue {
 
 /// True if the epilogue has more than alpha and beta.
 constexpr bool is_fused(gemm_epilogue const& e) {
-  return e.bias || e.row_scale || e.col_scale || e.act != activation::none ||
+  return e.bias || e.row_scale || e.col_scale || e.row_weight || e.act != activation::none ||
          e.gate != gating::none;
 }
 

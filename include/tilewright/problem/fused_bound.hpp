@@ -26,6 +26,7 @@
 //    clamped_quick_gelu: x is clamped first, which is exact and does not enlarge its error; +inf
 //    becomes the limit.
 // 3. Gate: the product of 1. A factor that is clamped and gets an offset errs by one sum more.
+//    A weight of the row: one product, as in 1.
 // 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
 //
 // 5. Scales of D: the result is divided by its scale, which is the one that is given or that was
@@ -52,6 +53,7 @@ struct exact_linear {
 struct exact_fused {
   exact_linear x, up;
   double c = 0;
+  double weight = 1;   // of the row
   double scale_d = 1;  // that the element was divided by
 };
 

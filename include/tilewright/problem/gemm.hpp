@@ -125,9 +125,10 @@ struct gemm_operands {
   void const* const* b_array = nullptr;
   void const* const* c_array = nullptr;
   void* const* d_array = nullptr;
-  void const* bias = nullptr;       // M or N values of epilogue.bias.type
-  void const* row_scale = nullptr;  // M values of f32
-  void const* col_scale = nullptr;  // N values of f32
+  void const* bias = nullptr;        // M or N values of epilogue.bias.type
+  void const* row_scale = nullptr;   // M values of f32
+  void const* col_scale = nullptr;   // N values of f32
+  void const* row_weight = nullptr;  // M values of f32; of groups of columns N
   void* aux = nullptr;
   void const* scale_a = nullptr;  // of problem.scale_a
   void const* scale_b = nullptr;
@@ -139,6 +140,8 @@ struct gemm_operands {
   /// 0 before the launch, or nullptr. The kernel writes 1 + g if the number of group g is not
   /// possible: it descends, is negative, or exceeds the total. It then takes the nearest one.
   std::uint32_t* group_status = nullptr;
+  /// With group_desc::alpha: a value of f32 for each group, which multiplies problem.alpha.
+  void const* group_alpha = nullptr;
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

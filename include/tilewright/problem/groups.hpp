@@ -43,6 +43,7 @@ struct group_desc {
   std::int64_t count = 0;          // G
   std::int64_t expected_size = 0;  // of a group, for the planner; 0: total / G
   int index_bits = 32;             // of a number of the array, which is signed: 32 or 64
+  bool alpha = false;              // each group has an alpha in an operand, times the problem's
 
   constexpr bool slots() const { return form == group_form::counts; }
   constexpr std::int64_t numbers() const { return count + (form == group_form::starts ? 1 : 0); }

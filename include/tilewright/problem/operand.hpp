@@ -30,6 +30,8 @@ enum class role : std::uint8_t {
   second_b,
   scale_d,
   groups,
+  row_weight,
+  group_alpha,
   none
 };
 inline constexpr int role_count = static_cast<int>(role::none);
@@ -42,6 +44,7 @@ enum class operand_kind : std::uint8_t {
   second_level,   // one float32 that multiplies the scales of A or B, if they say so
   result_scales,  // output_scales: of D
   sizes,          // group_desc: of the groups
+  group_values,   // group_desc: a value for each group
 };
 
 /// The index space of an operand.
@@ -97,6 +100,7 @@ struct operand_row {
   char const *noun = nullptr, *help = nullptr;
   along over_lines = along::cols;
   bool own_type = false;
+  bool of_groups = false;  // GEMMs of groups alone have it
 };
 
 /// In the order of `role`.
@@ -246,6 +250,29 @@ inline constexpr std::array<operand_row, role_count> operand_rows = {{
      .kind = operand_kind::sizes,
      .over = operand_axes::line,
      .input = &gemm_operands::groups},
+    {.is = role::row_weight,
+     .word = "row_weight",
+     .text = "the row weight",
+     .field = "row_weight",
+     .transposed = role::row_weight,
+     .kind = operand_kind::vector,
+     .over = operand_axes::line,
+     .input = &gemm_operands::row_weight,
+     .vector = &gemm_epilogue::row_weight,
+     .multiplies = true,
+     .noun = "weight",
+     .help = "groups: vector of M factors after bias and activation, f32; of columns N",
+     .over_lines = along::rows,
+     .of_groups = true},
+    {.is = role::group_alpha,
+     .word = "group_alpha",
+     .text = "the alpha of each group",
+     .field = "group_alpha",
+     .transposed = role::group_alpha,
+     .kind = operand_kind::group_values,
+     .over = operand_axes::line,
+     .input = &gemm_operands::group_alpha,
+     .of_groups = true},
 }};
 constexpr operand_row const& row_of(role r) { return operand_rows[static_cast<std::size_t>(r)]; }
 static_assert([] {

@@ -103,6 +103,14 @@ void* moved(void const* base, std::int64_t bytes) {
                                  static_cast<std::uintptr_t>(bytes));
 }
 
+group_operands operands_of_groups(gemm_problem const& q, gemm_operands const& o) {
+  auto const floats = [](bool there, void const* at) {
+    return there ? static_cast<float const*>(at) : nullptr;
+  };
+  return {floats(bool{q.epilogue.row_weight}, o.row_weight),
+          floats(q.groups->alpha, o.group_alpha)};
+}
+
 /// The groups of a launch; p.walk and p.tile_cols are set.
 group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule const& s,
                        gemm_problem const& q, gemm_operands const& o) {
@@ -219,6 +227,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   }
   e.fused = fused_of(plan, q, o);
   e.scales = scales_of_result(c, q, o);
+  if (c.grouped()) e.group = operands_of_groups(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.walk = tile_walk(order_of(plan));

@@ -118,9 +118,11 @@ class gemm_runner {
     if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     o.groups = sizes.data();
+    if (p.groups) p.groups->alpha = any(0, 3) == 0;
     auto const* line = reinterpret_cast<float const*>(vectors.bytes.data());
     for (operand_row const& r : operand_rows)
       if (r.vector != nullptr) set_address(o, r.is, line), line += vector;
+    o.group_alpha = vectors.bytes.data();
     bool const blocks = facts_.block_scaled.has_value();
     ab_table<checked_matrix> scales{
         checked_matrix(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0),
@@ -138,6 +140,8 @@ class gemm_runner {
     }
     if (facts_.scaled && !in_main_loop) return false;
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
+    if (grouped && facts_.epilogue.ops && any(0, 1) != 0)
+      p.epilogue.row_weight = axis == group_axis::m ? along::rows : along::cols;
     constexpr std::int64_t levels_of_d = 4;
     checked_matrix scale_d(elem::f32, row_major, 1,
                            scale_elems(m, d_cols, blocks || staged) + levels_of_d, 0);
@@ -206,7 +210,7 @@ class gemm_runner {
     do e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
     while (!gated && is_gate_only(e.act));
     for (operand_row const& r : operand_rows) {
-      if (r.vector == nullptr) continue;
+      if (r.vector == nullptr || r.of_groups) continue;
       if (r.is == role::bias)
         e.bias = static_cast<along>(any(0, 2));
       else if (any(0, 1) != 0)

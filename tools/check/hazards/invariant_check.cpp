@@ -179,7 +179,7 @@ class reproducible_gemm {
     do e.act = static_cast<activation>(any(gate ? 0 : 1, activation_count - 1));
     while (!gate && is_gate_only(e.act));
     for (operand_row const& r : operand_rows) {
-      if (r.vector == nullptr) continue;
+      if (r.vector == nullptr || r.of_groups) continue;
       if (r.is == role::bias)
         e.bias = static_cast<along>(any(0, 2));
       else if (any(0, 1) != 0)

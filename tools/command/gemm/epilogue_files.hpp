@@ -16,7 +16,8 @@ namespace tw {
 /// number of values.
 class epilogue_files {
  public:
-  epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n, bool of_groups = false);
+  epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n,
+                 std::optional<along> of_groups = {});
 
   gemm_epilogue const& epilogue() const { return epilogue_; }
   /// A vector; nullptr: none.

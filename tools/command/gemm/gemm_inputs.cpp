@@ -181,10 +181,11 @@ gemm_files::gemm_files(gemm_request const& r)
   if (r.truncates_tf32) a = as_tf32(a, "A"), b = as_tf32(b, "B");
   auto const groups = static_cast<std::int64_t>(groups_.size()) -
                       (r.groups.used_form() == group_form::starts ? 1 : 0);
+  alphas_ = read_group_alphas(r.groups, groups);
   bool const each_row = r.groups.slots || r.groups.axis == group_axis::n;
   bool const each_col = r.groups.slots || r.groups.axis == group_axis::m;
   epilogue_.emplace(r.epilogue, a.rows * (r.groups.any() && each_row ? groups : 1),
-                    b.cols * (r.groups.any() && each_col ? groups : 1), r.groups.any());
+                    b.cols * (r.groups.any() && each_col ? groups : 1), r.groups.ragged_lines());
   bool const empty = a.cols == 0 || a.rows == 0 || b.cols == 0 || a.matrices == 0;
   for (role const x : a_and_b) {
     factor_request const& of = r.of[x];
@@ -269,6 +270,7 @@ gemm_data::gemm_data(gemm_files& f)
   if (f.problem().groups) {  // rows of no group are not written
     std::fill_n(d_buffer_.data(), d_.size().count, std::byte{0});
     groups_ = f.groups().data();
+    alphas_ = f.group_alphas().data();
   }
   if (!f.problem().aux) return;
   aux_buffer_ = host_buffer(aux_.size());
@@ -285,7 +287,7 @@ gemm_operands gemm_data::operands() const {
     set_address(o, second_level_of(x), second_levels_[x]);
   }
   o.scale_d = scale_d_;
-  o.groups = groups_;
+  o.groups = groups_, o.group_alpha = alphas_;
   return o;
 }
 

@@ -75,6 +75,8 @@ class gemm_files {
 
   /// The sizes of groups; empty: none.
   std::vector<std::int32_t> const& groups() const { return groups_; }
+  /// Their alphas; empty: none.
+  std::vector<float> const& group_alphas() const { return alphas_; }
 
   /// With --batch: arrays of results have the matrices of the batch in front.
   bool as_stack() const { return as_stack_; }
@@ -120,6 +122,7 @@ class gemm_files {
   std::optional<epilogue_files> epilogue_;
   std::optional<result_scales_data> scale_d_;
   std::vector<std::int32_t> groups_;
+  std::vector<float> alphas_;
   gemm_problem problem_;
 };
 
@@ -140,6 +143,7 @@ class gemm_data {
   epilogue_data epilogue_;
   std::byte* scale_d_ = nullptr;
   std::int32_t const* groups_ = nullptr;
+  float const* alphas_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
   matrix_view d_, aux_;
 };

@@ -18,11 +18,12 @@ struct device_math {
 
 /// Is x = fma(alpha, sum, bias), rounded once? It is where nothing else takes part: whichever code
 /// of whichever kernel computes an element, its bits are these.
-TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
+TW_DEVICE bool bias_takes_alpha(epilogue_params const& p, float alpha) {
   fused_params const& f = p.fused;
   return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
-         f.bias != nullptr && p.alpha != 0.0F;
+         f.bias != nullptr && alpha != 0.0F;
 }
+TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) { return bias_takes_alpha(p, p.alpha); }
 
 /// An activation in a kernel: operator()(x) is applied to the gate, or to the only value of an
 /// element; up(x) is applied to the value that the gate multiplies.

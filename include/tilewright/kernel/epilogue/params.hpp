@@ -56,6 +56,12 @@ struct result_scales {
   int power_of_two, given;
 };
 
+/// Operands of groups, of kernels with gemm_config::grouped(), in global memory; nullptr: not there.
+struct group_operands {
+  float const* weight;  // of each row (groups of columns: column): multiplies y
+  float const* alpha;   // of each group: multiplies epilogue_params::alpha
+};
+
 struct epilogue_params {
   /// Boxes of kernel/sm90/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
   /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
@@ -72,6 +78,7 @@ struct epilogue_params {
   c_view c;
   fused_params fused;
   result_scales scales;  // for kernels with gemm_config::operands().scales
+  group_operands group;
 };
 
 }  // namespace tw

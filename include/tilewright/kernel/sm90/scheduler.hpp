@@ -222,6 +222,10 @@ struct group_k_scheduler : whole_tile_scheduler<C> {
   TW_DEVICE static work work_of(gemm_params const& p, group_table const& t) {
     return {t, p.group.sizes, C.tile_k(), p.walk.product, base::own_cluster()};
   }
+  TW_DEVICE static fragment_place place_in_d(gemm_params const&, cta_tile const& tile, int rows,
+                                             int cols) {
+    return {tile.row + rows, tile.col + cols, tile.matrix, tile.matrix};
+  }
 };
 
 /// The kind of tile scheduler that a configuration has.

@@ -26,7 +26,7 @@ struct fused_epilogue : epilogue_store<C> {
                               fragment_place at, fragment (&acc)[Fragments], staging_state& state) {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
     if constexpr (!C.aux()) {
-      if (ops::is_simple(p) && base::all_by_tma(p, fragment_at(at, Fragments - 1)))
+      if (ops::is_simple(p, at) && base::all_by_tma(p, fragment_at(at, Fragments - 1)))
         return with_activation<C.gated()>(p.fused.act, [&](auto act) {
           unrolled<Fragments>(
               [&](auto f) { store_simple(p, w, fragment_at(at, f), acc[f], state, act); });
@@ -91,7 +91,7 @@ struct fused_epilogue : epilogue_store<C> {
           base::wait_for_next(w);
         });
       }
-      ops::make_y(p, to, acc, j);
+      ops::make_y(p, w.smem.vectors[w.warpgroup], to, acc, j);
       store_next(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, to,
                  tile_results<fragment>{acc, j * tile_regs}, state);
     });

@@ -29,9 +29,17 @@ requires(C.finds_amax_along_m()) struct column_magnitudes<C> {
   float scale[d_box_of(C).cols];
 };
 
+/// The weights of columns, of kernels with groups of columns.
+template <gemm_config C>
+struct column_weights {};
+template <gemm_config C>
+requires(C.ragged == group_axis::n) struct column_weights<C> {
+  float weight[d_box_of(C).cols];
+};
+
 /// The values of the vectors along columns that an epilogue tile needs.
 template <gemm_config C>
-struct column_vectors : column_magnitudes<C> {
+struct column_vectors : column_magnitudes<C>, column_weights<C> {
   static constexpr int cols = d_box_of(C).cols * (C.gated() ? 2 : 1);
   float scale[cols], bias[cols];
 };
@@ -51,6 +59,15 @@ TW_DEVICE int vector_col(fragment_place at, int col, int cols) {
   return C.ragged == group_axis::n   ? col + at.shift
          : C.ragged == group_axis::m ? col + at.group * cols
                                      : col;
+}
+
+/// The factor of the sums of a fragment at D(at): alpha, times that of its group.
+template <gemm_config C>
+TW_DEVICE float alpha_of(epilogue_params const& p, fragment_place at) {
+  if constexpr (C.grouped()) {
+    if (p.group.alpha != nullptr) return p.alpha * p.group.alpha[at.group];
+  }
+  return p.alpha;
 }
 
 /// A warpgroup's fragment, in epilogue tiles of 64 rows and box.cols columns of D. With a gate,
@@ -79,6 +96,9 @@ class epilogue_ops {
       if (t < vectors::cols) {
         if (p.fused.col_scale != nullptr) v.scale[t] = scale_[i];
         if (p.fused.bias != nullptr && !p.fused.bias_rows) v.bias[t] = bias_[i];
+        if constexpr (weighs_columns) {
+          if (p.group.weight != nullptr) v.weight[t] = weight_[i];
+        }
       }
     }
     fetch(p, next);
@@ -90,8 +110,10 @@ class epilogue_ops {
     fused_params const& f = p.fused;
     int const first = j * regs;
     int const col = accumulator_map::col_of(lane_id());
-    float const with_bias = bias_takes_alpha(p) ? p.alpha : 1.0F;  // the factor in its addition
-    float const alpha = bias_takes_alpha(p) ? 1.0F : p.alpha;
+    float const own_alpha = alpha_of<C>(p, at);
+    bool const later = bias_takes_alpha(p, own_alpha);
+    float const with_bias = later ? own_alpha : 1.0F;  // the factor in its addition
+    float const alpha = later ? 1.0F : own_alpha;
     TW_UNROLL
     for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(alpha, acc[first + i]);
     // The scales of the rows of the requested GEMM come first: of a transposed one, which
@@ -129,15 +151,18 @@ class epilogue_ops {
   static constexpr bool simple_rows = C.d_m;
 
   /// Is there nothing but alpha (not 0), a bias, an activation and a gate?
-  TW_DEVICE static bool is_simple(epilogue_params const& p) {
+  TW_DEVICE static bool is_simple(epilogue_params const& p, fragment_place at) {
     fused_params const& f = p.fused;
+    if constexpr (C.grouped()) {
+      if (p.group.weight != nullptr) return false;
+    }
     return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
-           p.alpha != 0.0F && (simple_rows || f.bias == nullptr || !f.bias_rows);
+           alpha_of<C>(p, at) != 0.0F && (simple_rows || f.bias == nullptr || !f.bias_rows);
   }
 
   /// Is D alpha (not 0) times the sums, and nothing else?
-  TW_DEVICE static bool is_scaled_sum(epilogue_params const& p) {
-    return !gated && is_simple(p) && p.fused.bias == nullptr && p.fused.act == activation::none;
+  TW_DEVICE static bool is_scaled_sum(epilogue_params const& p, fragment_place at) {
+    return !gated && is_simple(p, at) && p.fused.bias == nullptr && p.fused.act == activation::none;
   }
 
   /// The simple kind: accumulators j * results and up become y, from the sums of tile j at D(at),
@@ -146,19 +171,20 @@ class epilogue_ops {
   TW_DEVICE static void make_simple(epilogue_params const& p, vectors const& v, fragment_place at,
                                     fragment& acc, int j, Act act) {
     int const first = j * regs, col = accumulator_map::col_of(lane_id());
+    float const alpha = alpha_of<C>(p, at);
     if (p.fused.bias == nullptr) {
       TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
+      for (int i = 0; i < regs; ++i) acc[first + i] = alpha * acc[first + i];
     } else if (simple_rows && p.fused.bias_rows) {
       rows_of_thread const b = row_bias(p, at);
       TW_UNROLL
       for (int i = 0; i < regs; ++i)
-        acc[first + i] = fmaf(p.alpha, acc[first + i], b.value[accumulator_map::row_index(i)]);
+        acc[first + i] = fmaf(alpha, acc[first + i], b.value[accumulator_map::row_index(i)]);
     } else {
       TW_UNROLL
       for (int i = 0; i < regs; ++i)
         acc[first + i] =
-            fmaf(p.alpha, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
+            fmaf(alpha, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
     each(acc, first, j * results, act);
   }
@@ -170,15 +196,37 @@ class epilogue_ops {
   }
 
   /// Accumulators j * results and up become y, from x.
-  TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
+  TW_DEVICE static void make_y(epilogue_params const& p, vectors const& v, fragment_place at,
+                               fragment& acc, int j) {
     with_activation<C.gated()>(p.fused.act,
                                [&](auto act) { each(acc, j * regs, j * results, act); });
+    if constexpr (C.grouped()) {
+      if (p.group.weight != nullptr) weigh(p, v, at, acc, j * results);
+    }
     if (p.c.data != nullptr && p.fused.c_last)
       add_c<results>(p, of_thread(at), p.n, acc, j * results);
   }
 
  private:
+  static constexpr bool weighs_columns = C.ragged == group_axis::n;
   float scale_[fetched] = {}, bias_[fetched] = {};  // of columns of the next tile
+  float weight_[weighs_columns ? fetched : 1] = {};
+
+  /// The results from acc[to] on, times the weights of their rows, or of their columns.
+  TW_DEVICE static void weigh(epilogue_params const& p, [[maybe_unused]] vectors const& v,
+                              fragment_place at, fragment& acc, int to) {
+    float const* const w = p.group.weight;
+    if constexpr (weighs_columns) {
+      int const col = accumulator_map::col_of(lane_id());
+      TW_UNROLL
+      for (int i = 0; i < results; ++i)
+        acc[to + i] *= v.weight[col + accumulator_map::col_of_register(i)];
+    } else {
+      float const of_row[2] = {w[row_of(p, at, 0)], w[row_of(p, at, 1)]};
+      TW_UNROLL
+      for (int i = 0; i < results; ++i) acc[to + i] *= of_row[accumulator_map::row_index(i)];
+    }
+  }
 
   /// Where the thread's first result of a tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
@@ -211,6 +259,9 @@ class epilogue_ops {
       col = vector_col<C>(at, col, gated ? 2 * p.n : p.n);
       if (f.col_scale != nullptr) scale_[i] = f.col_scale[col * f.col_scale_step];
       if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_as_float(f.bias, f.bias_type, col);
+      if constexpr (weighs_columns) {
+        if (p.group.weight != nullptr) weight_[i] = p.group.weight[col];
+      }
     }
   }
 

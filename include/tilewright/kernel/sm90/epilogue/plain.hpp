@@ -31,10 +31,10 @@ struct plain_epilogue : epilogue_store<C> {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
     constexpr int groups = Fragments * epilogue_tiles / staged.group;
     d_destination<C> const d = d_of<C>(p, at);  // once, for it may read memory
-    float alpha = p.alpha;
+    float alpha = alpha_of<C>(p, at);
     if constexpr (takes_scales(C)) {
       if (p.fused.row_scale != nullptr || p.fused.col_scale != nullptr) {
-        multiply_scales(p, at, acc);
+        multiply_scales(p, alpha, at, acc);
         alpha = 1;
       }
     }
@@ -58,7 +58,7 @@ struct plain_epilogue : epilogue_store<C> {
   /// acc = alpha * acc, times the scales of its rows and columns: those of the rows of the
   /// requested GEMM first, as in epilogue_ops.
   template <int Fragments>
-  TW_DEVICE static void multiply_scales(epilogue_params const& p, fragment_place at,
+  TW_DEVICE static void multiply_scales(epilogue_params const& p, float alpha, fragment_place at,
                                         fragment (&acc)[Fragments]) {
     fused_params const& f = p.fused;
     int const row = at.row + rows::row_of(warp_id() % warps_of_warpgroup, lane_id());
@@ -82,7 +82,7 @@ struct plain_epilogue : epilogue_store<C> {
           TW_UNROLL
           for (int r = 0; r < accumulator_map::rows; ++r) {
             auto& x = acc[k][4 * g + 2 * r + i];
-            float const y = times_alpha(p.alpha, x);
+            float const y = times_alpha(alpha, x);
             x = f.col_scale_first ? y * of_col * of_row[k][r] : y * of_row[k][r] * of_col;
           }
         });

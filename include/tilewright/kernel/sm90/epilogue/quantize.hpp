@@ -42,7 +42,7 @@ struct quantize_epilogue : epilogue_store<C> {
   TW_DEVICE static void store_fragment(epilogue_params const& p, writer const& w, fragment_place at,
                                        fragment& acc, staging_state& state) {
     ops vectors(p, at);
-    bool const scaled_sum = ops::is_scaled_sum(p);
+    bool const scaled_sum = ops::is_scaled_sum(p, at);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
       fragment_place const to = at.right(j * box.cols);
@@ -54,7 +54,7 @@ struct quantize_epilogue : epilogue_store<C> {
         vectors.share(p, w.smem.vectors[w.warpgroup], to.right(box.cols));
         base::wait_for_next(w);
         ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
-        ops::make_y(p, to, acc, j);
+        ops::make_y(p, w.smem.vectors[w.warpgroup], to, acc, j);
       }
       quantize(p, w, to, acc, j * tile_regs);
       base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, base::next_tile(w, state),

@@ -43,7 +43,7 @@ struct quantize_columns_epilogue : epilogue_store<C> {
       fetched.share(p, own, to.right(box.cols));
       base::wait_for_next(w);
       ops::make_x(p, own, to, acc[0], j);
-      ops::make_y(p, to, acc[0], j);
+      ops::make_y(p, own, to, acc[0], j);
       quantize(p, w, to, acc[0], j * tile_regs, state.half());
       base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, base::next_tile(w, state),
                        to, tile_results<fragment>{acc[0], j * tile_regs});
