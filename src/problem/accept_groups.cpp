@@ -16,9 +16,9 @@ refusal check_form(group_desc const& g) {
   if (g.axis == group_axis::none || value(g.axis) > value(group_axis::k))
     return rejection{"TW0416", "axis of the groups", fmt::format("the value {}", value(g.axis)),
                      "group_axis::m, n or k", ""};
-  if (value(g.form) > value(group_form::counts))
+  if (value(g.form) > value(group_form::rows))
     return rejection{"TW0416", "form of the groups", fmt::format("the value {}", value(g.form)),
-                     fmt::format("an enumerator, 0 to {}", value(group_form::counts)), ""};
+                     fmt::format("an enumerator, 0 to {}", value(group_form::rows)), ""};
   if (g.count < 1 || g.count > max_groups)
     return rejection{"TW0492", "number of groups", fmt::format("{}", g.count),
                      fmt::format("1 to {}, the table in shared memory", max_groups),
@@ -26,9 +26,9 @@ refusal check_form(group_desc const& g) {
   if (g.index_bits != 32 && g.index_bits != 64)
     return rejection{"TW0492", "bits of a number of the groups", fmt::format("{}", g.index_bits),
                      "32 or 64, signed", ""};
-  if (g.slots() && g.axis == group_axis::k)
-    return rejection{"TW0492", "form of groups of K", "counts", "ends, starts or sizes",
-                     "slots have rows or columns of D"};
+  if ((g.slots() || g.form == group_form::rows) && g.axis == group_axis::k)
+    return rejection{"TW0492", "form of groups of K", group_form_names[value(g.form)],
+                     "ends, starts or sizes", "slots and rows are of rows or columns of D"};
   if (g.expected_size < 0)
     return rejection{"TW0492", "expected size of a group", fmt::format("{}", g.expected_size),
                      "0 (not known) or more", ""};

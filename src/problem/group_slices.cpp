@@ -10,18 +10,58 @@
 
 namespace tw {
 
+namespace {
+
+std::int64_t number_at(group_desc const& g, void const* array, std::int64_t i) {
+  return g.index_bits == 64 ? static_cast<std::int64_t const*>(array)[i]
+                            : static_cast<std::int32_t const*>(array)[i];
+}
+
+/// As fill_table_of_rows() of pipeline/group_table.hpp, which looks at a few of the numbers.
+group_ranges ranges_of_rows(gemm_problem const& p, void const* array) {
+  group_desc const& g = *p.groups;
+  std::int64_t const total = ragged_extent(p);
+  group_ranges r;
+  std::int64_t entries = 0, left_group = -2, left_end = 0;
+  auto const bad = [&](std::int64_t row) {
+    if (!r.first_bad || row < *r.first_bad) r.first_bad = row;
+  };
+  for (std::int64_t first = 0; first < total; first += group_alignment) {
+    std::int64_t const length = std::min<std::int64_t>(group_alignment, total - first);
+    std::int64_t const number = number_at(g, array, first);
+    bool const in = number >= 0 && number < g.count;
+    std::int64_t last = 0;
+    for (std::int64_t step = group_alignment / 2; in && step > 0; step /= 2)
+      if (last + step < length && number_at(g, array, first + last + step) == number) last += step;
+    if (!in && number != -1) bad(first);
+    if (in && last + 1 < length && number_at(g, array, first + last + 1) != -1)
+      bad(first + last + 1);
+    std::int64_t const group = in ? number : -1, end = first + (in ? last + 1 : length);
+    if (group != left_group || left_end != first) {
+      if (entries == max_groups) {
+        bad(first);
+        return r;
+      }
+      ++entries;
+      if (in) r.of.push_back({first, 0, group});
+    }
+    if (in) r.of.back().size = end - r.of.back().begin;
+    left_group = group, left_end = end;
+  }
+  return r;
+}
+
+}  // namespace
+
 group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
   group_desc const& g = *p.groups;
+  if (g.form == group_form::rows) return ranges_of_rows(p, array);
   std::int64_t const total = ragged_extent(p), step = step_of_numbers(p);
-  auto const number = [&](std::int64_t i) -> std::int64_t {
-    return g.index_bits == 64 ? static_cast<std::int64_t const*>(array)[i]
-                              : static_cast<std::int32_t const*>(array)[i];
-  };
+  auto const number = [&](std::int64_t i) { return number_at(g, array, i); };
   auto const clamped = [&](std::int64_t x, std::int64_t lo) {
     return std::clamp(x - (x > 0 ? x % step : 0), lo, total);
   };
   group_ranges r;
-  r.first_bad = g.count;
   bool const starts = g.form == group_form::starts;
   std::int64_t before = starts ? clamped(number(0), 0) : 0;
   if (starts && before != number(0)) r.first_bad = 0;
@@ -35,15 +75,16 @@ group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
     else
       end = clamped(x, before);
     std::int64_t const size = end - before;
-    if (x != (g.form == group_form::sizes ? size : end)) r.first_bad = std::min(r.first_bad, i);
-    r.of.push_back({before, size});
+    if (x != (g.form == group_form::sizes ? size : end) && !r.first_bad) r.first_bad = i;
+    r.of.push_back({before, size, i});
     before = end;
   }
   return r;
 }
 
-group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::int64_t group,
+group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o,
                            group_range const& range) {
+  std::int64_t const group = range.group;
   group_desc const& g = *p.groups;
   group_slice s{p, o};
   s.problem.groups.reset();

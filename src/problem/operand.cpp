@@ -6,6 +6,7 @@
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/group_slices.hpp"
 
 namespace tw {
 
@@ -87,7 +88,8 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
   } else {
     if (!p.groups) return none;
     constexpr int bits = size_bits(elem::s32);
-    return vector(r.is, elem::s32, p.groups->numbers() * p.groups->index_bits / bits);
+    return vector(r.is, elem::s32,
+                  p.groups->numbers(ragged_extent(p)) * p.groups->index_bits / bits);
   }
 }
 

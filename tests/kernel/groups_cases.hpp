@@ -81,22 +81,43 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   g.count = any(0, 5) == 0 ? any(33, 70) : any(1, 12);
   // Slots begin a whole number of lines apart.
   bool const divides_lines = !of_k && of_m == (w.d_order == order::col_major);
-  int const forms = of_k || divides_lines ? 3 : 4;
-  g.form = static_cast<group_form>(any(0, forms - 1));
+  using enum group_form;
+  std::vector<group_form> forms = {ends, starts, sizes};
+  if (!of_k) forms.push_back(rows);
+  if (!of_k && !divides_lines) forms.push_back(counts);
+  g.form = forms[static_cast<std::size_t>(any(0, static_cast<int>(forms.size()) - 1))];
+  if (g.form == rows) g.count = any(1, 9);
   g.index_bits = any(0, 1) != 0 ? 32 : 64;
   if (any(0, 2) == 0) g.expected_size = any(1, most);
   // K that is contiguous in memory begins at multiples of 16 bytes in each group.
   bool const contiguous_k = of_k && (w.a == order::row_major || w.b == order::col_major);
   int const step = contiguous_k ? 8 : 1;
-  std::vector<std::int64_t> const sizes = random_sizes(rng, static_cast<int>(g.count), most, step);
-  std::int64_t total = g.form == group_form::starts ? step * any(0, 3) : 0;
-  if (g.form == group_form::starts) p.numbers.push_back(total);
-  for (std::int64_t const size : sizes) {
-    p.ranges.push_back({g.slots() ? 0 : total, size});
+  std::vector<std::int64_t> const all =
+      random_sizes(rng, g.form == rows ? any(1, 5) : static_cast<int>(g.count), most, step);
+  std::int64_t total = g.form == starts ? step * any(0, 3) : 0;
+  if (g.form == starts) p.numbers.push_back(total);
+  for (std::int64_t const size : all) {
+    auto const group = static_cast<std::int64_t>(p.ranges.size());
+    if (g.form == rows) {  // any group, then rows of none up to a multiple of 128 or further
+      if (size == 0) {
+        p.numbers.insert(p.numbers.end(), group_alignment, -1);
+        continue;
+      }
+      p.ranges.push_back({static_cast<std::int64_t>(p.numbers.size()), size,
+                          any(0, static_cast<int>(g.count) - 1)});
+      p.numbers.insert(p.numbers.end(), static_cast<std::size_t>(size), p.ranges.back().group);
+      if (&size != &all.back() || any(0, 1) != 0)
+        while (p.numbers.size() % group_alignment != 0) p.numbers.push_back(-1);
+      continue;
+    }
+    p.ranges.push_back({g.slots() ? 0 : total, size, group});
     total += size;
-    p.numbers.push_back(g.slots() || g.form == group_form::sizes ? size : total);
+    p.numbers.push_back(g.slots() || g.form == sizes ? size : total);
   }
-  std::int64_t extent = g.slots() ? most : total + any(0, 9);
+  if (p.numbers.empty()) p.numbers.push_back(-1);
+  std::int64_t extent = g.slots()        ? most
+                        : g.form == rows ? static_cast<std::int64_t>(p.numbers.size())
+                                         : total + any(0, 9);
   if (contiguous_k) extent = (extent + 7) / 8 * 8;
   extent = std::max<std::int64_t>(extent, step);
   std::int64_t const m = of_m ? extent : any(1, 200),
@@ -149,7 +170,7 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   }
   // Lines of no group, and all of some groups, hold NaN and infinities.
   std::vector<bool> used(static_cast<std::size_t>(extent), false);
-  p.poisoned.assign(static_cast<std::size_t>(g.count), false);
+  p.poisoned.assign(p.ranges.size(), false);
   float const bad[] = {std::numeric_limits<float>::quiet_NaN(),
                        std::numeric_limits<float>::infinity()};
   auto const poison = [&](std::int64_t i, std::int64_t of) {
@@ -180,7 +201,7 @@ inline void expect_nothing_between_groups(grouped_product const& p) {
   std::vector<bool> inside(p.d.bytes.size(), false);
   for (std::size_t i = 0; i < p.ranges.size(); ++i) {
     group_range const r = p.ranges[i];
-    std::int64_t const of = of_k || g.slots() ? static_cast<std::int64_t>(i) : 0;
+    std::int64_t const of = of_k || g.slots() ? r.group : 0;
     std::int64_t const rows = of_m ? r.size : p.d.rows, cols = of_n ? r.size : p.d.cols;
     for (std::int64_t row = 0; row < rows; ++row)
       for (std::int64_t col = 0; col < cols; ++col)
@@ -199,7 +220,7 @@ inline void expect_right_fused_groups(grouped_product const& p, gemm_operands co
   fused_terms terms = make_fused_terms(p.problem);
   for (std::size_t i = 0; i < p.ranges.size(); ++i) {
     if (p.poisoned[i]) continue;
-    group_slice const s = slice_of_group(p.problem, o, static_cast<std::int64_t>(i), p.ranges[i]);
+    group_slice const s = slice_of_group(p.problem, o, p.ranges[i]);
     terms.out.alpha = s.problem.alpha;
     std::int64_t const cols = result_cols(s.problem.epilogue, s.problem.n);
     for (std::int64_t row = 0; row < s.problem.m; ++row)
@@ -227,7 +248,7 @@ inline void expect_right_groups(grouped_product const& p) {
   double const tiny = p.d.desc.type == elem::f16 ? std::ldexp(1, -25) : 0;
   for (std::size_t i = 0; i < p.ranges.size(); ++i) {
     group_range const r = p.ranges[i];
-    auto const of = static_cast<std::int64_t>(i);
+    std::int64_t const of = r.group;
     std::int64_t const m = of_m ? r.size : p.problem.m, n = of_n ? r.size : p.problem.n,
                        k = of_k ? r.size : p.problem.k;
     std::int64_t const a_of = of_n || g.slots() ? of : 0, b_of = of_m || g.slots() ? of : 0,
@@ -249,7 +270,8 @@ inline void expect_right_groups(grouped_product const& p) {
           double const term = a[row * p.a.cols + x] * b[x * p.b.cols + col];
           sum += term, size += std::fabs(term);
         }
-        float const alpha = p.problem.alpha * (p.alphas.empty() ? 1 : p.alphas[i]);
+        float const alpha =
+            p.problem.alpha * (p.alphas.empty() ? 1 : p.alphas[static_cast<std::size_t>(r.group)]);
         double want = alpha == 0 ? 0 : alpha * sum;
         size *= std::fabs(alpha);
         if (p.problem.c) {

@@ -2,6 +2,8 @@
 // accept_groups_test.cpp  Each rule of groups has a refusal, and slices are the groups.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "tilewright/problem/accept.hpp"
@@ -50,6 +52,11 @@ TEST(AcceptGroups, TakesEachAxisAndForm) {
   }
   EXPECT_EQ(code(slots_of_m(7)), "");
   EXPECT_EQ(code(groups_of_m(1024)), "");
+  gemm_problem rows = groups_of_m(7);
+  rows.groups->form = group_form::rows;
+  EXPECT_EQ(code(rows), "");
+  rows.groups->axis = group_axis::k, rows.d.batch_stride_elems = 100 * 64;
+  EXPECT_EQ(code(rows), "TW0492");
 }
 
 TEST(AcceptGroups, RefusesNumbersAndForms) {
@@ -151,6 +158,36 @@ TEST(AcceptGroups, RefusesWhatNoKernelHas) {
   EXPECT_EQ(code(p), "TW0494");
 }
 
+/// Runs of rows are groups; numbers that are not read may be anything.
+TEST(GroupSlices, OfRows) {
+  gemm_problem p = groups_of_m(4);
+  p.m = 700;
+  p.groups->form = group_form::rows;
+  std::vector<std::int32_t> rows(700, -1);
+  auto const fill = [&](std::size_t from, std::size_t to, std::int32_t group) {
+    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(from),
+              rows.begin() + static_cast<std::ptrdiff_t>(to), group);
+  };
+  fill(0, 130, 2), fill(384, 385, 0), fill(512, 700, 0);
+  auto const of = [&] { return ranges_of_groups(p, rows.data()); };
+  auto const expect = [&](group_ranges const& r, std::vector<std::array<std::int64_t, 3>> want) {
+    ASSERT_EQ(r.of.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i)
+      EXPECT_EQ((std::array{r.of[i].begin, r.of[i].size, r.of[i].group}), want[i]);
+  };
+  expect(of(), {{0, 130, 2}, {384, 1, 0}, {512, 188, 0}});
+  EXPECT_FALSE(of().first_bad);
+  rows[385] = 1;  // a group that begins elsewhere
+  EXPECT_EQ(of().first_bad, 385);
+  rows[512] = 4;
+  expect(of(), {{0, 130, 2}, {384, 1, 0}, {640, 60, 0}});
+  rows[385] = -1;
+  EXPECT_EQ(of().first_bad, 512);
+  rows[0] = -7;
+  expect(of(), {{128, 2, 2}, {384, 1, 0}, {640, 60, 0}});
+  EXPECT_EQ(of().first_bad, 0);
+}
+
 /// The slices of a problem are its groups, and numbers are made possible from the first one on.
 TEST(GroupSlices, AreTheGroups) {
   gemm_problem const p = groups_of_m(4);
@@ -166,7 +203,7 @@ TEST(GroupSlices, AreTheGroups) {
   gemm_operands o;
   std::vector<std::byte> memory(1 << 20);
   o.a = memory.data(), o.b = memory.data(), o.d = memory.data();
-  group_slice const s = slice_of_group(p, o, 2, r.of[2]);
+  group_slice const s = slice_of_group(p, o, r.of[2]);
   EXPECT_FALSE(s.problem.groups);
   EXPECT_EQ(s.problem.m, 90);
   EXPECT_EQ(static_cast<std::byte const*>(s.operands.a) - memory.data(), 10 * 32 * 2);

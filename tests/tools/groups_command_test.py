@@ -97,6 +97,38 @@ class Groups(unittest.TestCase):
                     self.assertLessEqual(abs(d[row * n + col] - want), want / 128)
                 row += 1
 
+    def test_a_weight_multiplies_the_bias_too(self):
+        """As a down projection with a bias needs it; each group has an alpha."""
+        n, k, sizes = 16, 24, [3, 0, 70]
+        a, b = self.write("a.npy", sum(sizes), k), self.write("b.npy", len(sizes), n, k)
+        bias, weight = self.write("v.npy", len(sizes), n), self.write("w.npy", sum(sizes))
+        alpha = self.write("alpha.npy", len(sizes))
+        self.write_sizes(self.numbers_of(sizes, "ends"))
+        self.gemm("--transpose-b", "--out-dtype", "bf16", "--bias", "v.npy", "--row-weight",
+                  "w.npy", "--group-alpha", "alpha.npy", "--activation", "relu", "--check")
+        row = 0
+        d = read_npy(self.path("d.npy"))
+        for group, size in enumerate(sizes):
+            for _ in range(size):
+                for col in range(n):
+                    x = sum(a[row * k + i] * b[(group * n + col) * k + i] for i in range(k))
+                    want = max(0, alpha[group] * x + bias[group * n + col]) * weight[row]
+                    self.assertLessEqual(abs(d[row * n + col] - want), abs(want) / 128)
+                row += 1
+
+    def test_the_group_of_each_row(self):
+        n, k = 24, 40
+        groups = [2] * 130 + [-1] * 126 + [-1] * 128 + [0] * 3 + [-1] * 125 + [1] * 60
+        a, b = self.write("a.npy", len(groups), k), self.write("b.npy", 3, n, k)
+        self.write_sizes(groups)
+        self.gemm("--transpose-b", "--group-form", "rows", "--check")
+        _, d = self.read("d.npy")
+        for row, group in enumerate(groups):
+            for col in range(n):
+                want = 0 if group < 0 else sum(a[row * k + i] * b[(group * n + col) * k + i]
+                                               for i in range(k))
+                self.assertEqual(d[row * n + col], want, (row, col))
+
     def test_columns(self):
         m, k, sizes = 24, 16, [9, 0, 40]
         total = sum(sizes) + 2
@@ -156,6 +188,13 @@ class Groups(unittest.TestCase):
         refused("TW0616", [10, 15, 20])  # B has two matrices
         refused("TW0616", [10.0, 20.0], dtype="<f4")
         refused("TW0615", [10, 20], "--group-form", "counts")
+        refused("TW0616", [], "--group-form", "starts")
+        refused("TW0616", [0] * 19, "--group-form", "rows")
+        refused("TW0496", [2] * 20, "--group-form", "rows")
+        refused("TW0496", [0] * 10 + [1] * 10, "--group-form", "rows")  # begins at 10
+        self.write("v.npy", 3)
+        refused("TW0616", [10, 20], "--group-alpha", "v.npy")
+        refused("TW0616", [10, 20], "--row-weight", "v.npy")
         self.write("b.npy", 8, 20)
         refused("TW0494", [16, 16], "--activation", "relu", "--group-axis", "k", "--transpose-a")
         self.assertFalse(os.path.exists(self.path("d.npy")))

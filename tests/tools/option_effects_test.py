@@ -58,22 +58,19 @@ SEEN = {
         "--groups": (GEMM, "--groups ends.npy"), "--group-axis": (RAGGED, "--group-axis n"),
         "--group-form": (RAGGED, "--group-form sizes"), "--expected-size": (
             RAGGED, "--expected-size 1"),
-        "--group-alpha": (RAGGED, "--group-alpha two_alphas.npy"),
-        "--row-weight": (RAGGED, "--row-weight v.npy"),
-        "--transpose-a": (SQUARE, "--transpose-a"),
-        "--transpose-b": (SQUARE, "--transpose-b"),
-        "--add": (GEMM, "-C c.npy"),
-        "--bias": (GEMM, "--bias v.npy"),
+        "--group-alpha": (RAGGED, "--group-alpha alphas.npy"), "--row-weight": (
+            RAGGED, "--row-weight v.npy"),
+        "--transpose-a": (SQUARE, "--transpose-a"), "--transpose-b": (SQUARE, "--transpose-b"),
+        "--add": (GEMM, "-C c.npy"), "--bias": (GEMM, "--bias v.npy"),
         "--bias-along": (GEMM + " --bias v.npy", "--bias-along rows"),
-        "--row-scale": (GEMM, "--row-scale v.npy"),
-        "--col-scale": (GEMM + " --row-scale v.npy", "--col-scale v.npy"),
+        "--row-scale": (GEMM, "--row-scale v.npy"), "--col-scale": (
+            GEMM + " --row-scale v.npy", "--col-scale v.npy"),
         "--activation": (GEMM + " --activation relu", GEMM + " --activation silu"),
         "--gate": (GEMM + " --gate swiglu:split", GEMM + " --gate swiglu:interleaved"),
         "--aux": (GEMM + " --activation relu", "--aux aux.npy"),
         "--residual": (GEMM + " --activation relu -C c.npy",
                        GEMM + " --activation relu --residual c.npy"),
-        "--alpha": (GEMM, "--alpha 0.5"),
-        "--beta": (GEMM + " -C c.npy", "--beta 0.5"),
+        "--alpha": (GEMM, "--alpha 0.5"), "--beta": (GEMM + " -C c.npy", "--beta 0.5"),
         "--dtype": (GEMM, "--dtype f16"), "--dtype-b": (FP8, "--dtype-b e5m2"),
         "--out-dtype": (GEMM, "--out-dtype f32"),
         "--promote": (FP8 + " --json", "--promote never"),
@@ -391,7 +388,7 @@ class OptionEffects(unittest.TestCase):
                              ("wide", 256, K), ("two", 2, K), ("2x2", 2, 2)):
             floats(name + ".npy", *shape)
         write_npy("ends.npy", "<i4", (2,), bytes([9, 0, 0, 0, 30, 0, 0, 0]))
-        write_npy("two_alphas.npy", "<f4", (2,), pack_f32([0.5, 2]))
+        write_npy("alphas.npy", "<f4", (2,), pack_f32([0.5, 2]))
         write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
         write_tuning_file("tune.db")
         shutil.copy(os.path.join(SOURCE, "bench/results/ladder-2026-11-26-h100.json"),

@@ -348,14 +348,13 @@ void add(check_report& all, check_report r, std::int64_t i, bool first) {
 check_report check_groups(gemm_problem const& p, gemm_operands const& o, double max_flops) {
   group_ranges const groups = ranges_of_groups(p, o.groups);
   check_report all;
-  if (groups.first_bad < p.groups->count) all.bad_group = groups.first_bad;
+  all.bad_group = groups.first_bad.value_or(-1);
   for (std::size_t i = 0; i < groups.of.size(); ++i) {
-    auto const group = static_cast<std::int64_t>(i);
-    group_slice const one = slice_of_group(p, o, group, groups.of[i]);
+    group_slice const one = slice_of_group(p, o, groups.of[i]);
     if (computes_nothing(one.problem)) continue;
     add(all,
         check_gemm(one.problem, one.operands, max_flops / static_cast<double>(p.groups->count)),
-        group, all.rows == 0);
+        groups.of[i].group, all.rows == 0);
   }
   return all;
 }

@@ -33,12 +33,13 @@ void add_group_options(CLI::App& verb, group_request& r) {
   verb.add_option_function<std::string>(
           "--group-form",
           [&r](std::string const& word) {
-            for (int i = 0; i <= static_cast<int>(group_form::counts); ++i)
+            for (int i = 0; i <= static_cast<int>(group_form::rows); ++i)
               if (word == group_form_names[i]) r.form = static_cast<group_form>(i);
           },
-          "the form of the numbers: ends (default), starts (one more: cu_seqlens), sizes; counts "
-          "of slots")
-      ->transform(one_of({"ends", "starts", "sizes", "counts"}))
+          "the form of the numbers: ends (default), starts (one more: cu_seqlens), sizes; rows "
+          "(the "
+          "group of each row, -1 of none); counts of slots")
+      ->transform(one_of({"ends", "starts", "sizes", "counts", "rows"}))
       ->needs(file);
   verb.add_option("--group-alpha", r.alpha,
                   "float32 alpha of each group, an array of one dimension: it multiplies --alpha")
@@ -136,23 +137,50 @@ void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
   p.batch = g.slots() ? g.count : 1;
 }
 
+std::int64_t count_of_groups(group_request const& r, std::vector<std::int32_t> const& numbers,
+                             std::int64_t a_matrices, std::int64_t b_matrices) {
+  auto const count = static_cast<std::int64_t>(numbers.size());
+  if (r.used_form() == group_form::rows) return r.axis == group_axis::n ? a_matrices : b_matrices;
+  if (r.used_form() != group_form::starts) return count;
+  if (count == 0)
+    refuse("TW0616", "the starts of the groups in " + r.file, "no number",
+           "the first row of each group, and the end of the last one",
+           "of no groups the end alone: [0]");
+  return count - 1;
+}
+
 void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const& numbers) {
+  group_desc const& g = *p.groups;
+  if (std::int64_t const need = g.numbers(ragged_extent(p));
+      need != static_cast<std::int64_t>(numbers.size()))  // of rows: others say how many groups
+    refuse("TW0616", "numbers of the form rows", fmt::format("{}", numbers.size()),
+           fmt::format("{}, the group of each {}", need,
+                       g.axis == group_axis::m ? "row of A" : "column of B"));
   group_ranges const ranges = ranges_of_groups(p, numbers.data());
-  if (ranges.first_bad >= p.groups->count) return;
-  auto const g = static_cast<std::size_t>(ranges.first_bad);
-  bool const starts = p.groups->form == group_form::starts;
+  if (!ranges.first_bad) return;
+  auto const bad = static_cast<std::size_t>(*ranges.first_bad);
+  char const* const hint =
+      "a launch takes the nearest number that is possible and says so in "
+      "group_status";
+  if (g.form == group_form::rows)
+    refuse("TW0496", fmt::format("group of row {}", bad), fmt::format("{}", numbers[bad]),
+           fmt::format("0 to {}, or -1 (none); a group begins at a multiple of {}, and at most {} "
+                       "of them follow each other",
+                       g.count - 1, group_alignment, max_groups),
+           "a launch computes the rows before it in these 128 and says so in group_status");
+  bool const starts = g.form == group_form::starts;
   bool const first = starts && numbers[0] != ranges.of[0].begin;
-  group_range const taken = ranges.of[g];
+  group_range const taken = ranges.of[bad];
   std::int64_t const step = step_of_numbers(p);
   std::string const need =
-      p.groups->form == group_form::sizes || p.groups->slots()
+      g.form == group_form::sizes || g.slots()
           ? "0 or more, and no more rows than there are"
           : fmt::format("{} or more, the end of the group before, and no more than there are",
                         taken.begin);
-  refuse("TW0496", fmt::format("number of group {}", g),
-         fmt::format("{}", numbers[g + (starts && !first ? 1 : 0)]),
+  refuse("TW0496", fmt::format("number of group {}", bad),
+         fmt::format("{}", numbers[bad + (starts && !first ? 1 : 0)]),
          need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
-         "a launch takes the nearest number that is possible and says so in group_status");
+         hint);
 }
 
 }  // namespace tw

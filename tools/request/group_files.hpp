@@ -25,7 +25,7 @@ struct group_request {
   std::string alpha;  // a file; empty: none
 
   bool any() const { return !file.empty(); }
-  /// Of which lines of D each group has some; of groups of K rows. Without groups nothing.
+  /// The lines of D that groups divide; of groups of K rows. Nothing without groups.
   std::optional<along> ragged_lines() const {
     if (!any()) return std::nullopt;
     return axis == group_axis::n ? along::cols : along::rows;
@@ -47,12 +47,18 @@ std::vector<std::int32_t> read_groups(group_request const& r);
 /// The alphas of `count` groups; without the option none. Throws `rejected`: TW06xx for the file.
 std::vector<float> read_group_alphas(group_request const& r, std::int64_t count);
 
+/// The number of groups; of the form `rows` the number of matrices that groups have. Throws
+/// `rejected` TW0616 if starts are wanted and the file is empty.
+std::int64_t count_of_groups(group_request const& r, std::vector<std::int32_t> const& numbers,
+                             std::int64_t a_matrices, std::int64_t b_matrices);
+
 /// Makes `p`, whose operands have `matrices` matrices, a problem of `count` groups, without D.
 /// Throws `rejected` TW0616 if a number of matrices differs from the number of groups.
 void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices);
 
-/// Refuses numbers that are not possible (TW0496): the command has them before the launch.
+/// Refuses numbers that are not possible (TW0496) or too few (TW0616): the command has them before
+/// the launch.
 void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const& numbers);
 
 }  // namespace tw

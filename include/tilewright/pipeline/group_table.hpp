@@ -26,11 +26,11 @@ TW_HD constexpr int clamped(std::int64_t x, int lo, int hi) {
 /// The array of sizes, as a kernel reads it.
 struct group_sizes {
   void const* array;      // group_desc::numbers() integers
-  std::uint32_t* status;  // nullptr, or: 1 + the first group whose number is not possible
+  std::uint32_t* status;  // nullptr, or: 1 + the first group (rows: row) with an impossible number
   int groups;
   group_form form;
   bool wide;  // 64-bit integers, else 32
-  int total;  // rows of all groups, or of a slot: the largest number
+  int total;  // rows of all groups, or of a slot: the largest number of other forms than rows
   int step;   // a power of two of which all numbers are multiples
 
   TW_HD std::int64_t number(int i) const {
@@ -41,24 +41,100 @@ struct group_sizes {
   TW_HD int possible(std::int64_t x) const { return clamped(x, 0, total) & -step; }
 };
 
-/// Groups of a kernel, in shared memory.
+/// Groups of a kernel, in shared memory. An entry for each group; of the form `rows` for each run
+/// of rows of a group or of none, which begins at the first multiple of 128 after the run before.
 struct group_table {
   int end[max_groups + 1];         // group g is [end[g], end[g + 1]); slot g has end[g + 1] rows
   int first_tile[max_groups + 1];  // of group g among the cluster tiles of all; the last: all tiles
 
   TW_HD int begin_of(group_sizes const& p, int g) const {
-    return p.form == group_form::counts ? 0 : end[g];
+    return p.form == group_form::counts ? 0
+           : p.form == group_form::rows ? (end[g] + group_alignment - 1) & -group_alignment
+                                        : end[g];
   }
   TW_HD int size_of(group_sizes const& p, int g) const { return end[g + 1] - begin_of(p, g); }
-  TW_HD int tiles(group_sizes const& p) const { return first_tile[p.groups]; }
+  /// Entries; of the form `rows` all that fit.
+  TW_HD int entries(group_sizes const& p) const {
+    return p.form == group_form::rows ? max_groups : p.groups;
+  }
+  TW_HD int tiles(group_sizes const& p) const { return first_tile[entries(p)]; }
 };
 
 static_assert(sizeof(group_table) == group_table_bytes);
+
+/// The sum of x of the lanes up to this one.
+TW_DEVICE int sum_up_to_lane(int x) {
+  TW_UNROLL
+  for (int d = 1; d < warp_threads; d *= 2) {
+    int const other = shuffle_up(x, d);
+    if (lane_id() >= d) x += other;
+  }
+  return x;
+}
+
+/// A warp fills the table from the groups of rows. Each lane looks at 128 rows: the first one says
+/// which group, and a binary search finds its last one.
+TW_DEVICE void fill_table_of_rows(group_sizes const& p, int rows, int across, bool reports,
+                                  group_table& t) {
+  constexpr int block = group_alignment;
+  int const lane = lane_id();
+  int entries = 0, last_group = -2, last_end = 0;  // of the blocks before
+  int first_bad = p.total;
+  for (int left = p.total; left > 0; left -= warp_threads * block) {
+    int const first = left <= lane * block ? p.total : p.total - left + lane * block;
+    int const length = p.total - first < block ? p.total - first : block;
+    bool const here = length > 0;
+    std::int64_t const number = here ? p.number(first) : -1;
+    bool const in = number >= 0 && number < p.groups;
+    int last = 0;
+    TW_UNROLL
+    for (int step = block / 2; step > 0; step /= 2)
+      if (in && last + step < length && p.number(first + last + step) == number) last += step;
+    bool const next_is_bad = in && last + 1 < length && p.number(first + last + 1) != -1;
+    int const bad = here && !in && number != -1 ? first : next_is_bad ? first + last + 1 : p.total;
+    int const group = in ? static_cast<int>(number) : -1;
+    int const end = first + (in ? last + 1 : length);
+    int const group_of_left = shuffle_up(group, 1), end_of_left = shuffle_up(end, 1);
+    int const left_group = lane == 0 ? last_group : group_of_left;
+    int const left_end = lane == 0 ? last_end : end_of_left;
+    bool const begins = here && (group != left_group || left_end != first);
+    int const begun = sum_up_to_lane(begins ? 1 : 0), entry = entries + begun - 1;
+    if (begins && entry <= max_groups) t.end[entry] = left_end;
+    // An entry that does not fit ends the groups.
+    int const bad_here = redux_min(entry < max_groups              ? bad
+                                   : begins && entry == max_groups ? first
+                                                                   : p.total);
+    if (bad_here < first_bad) first_bad = bad_here;
+    entries += shuffle(begun, warp_threads - 1);
+    int const last_lane = left > warp_threads * block ? warp_threads - 1 : (left - 1) / block;
+    last_group = shuffle(group, last_lane), last_end = shuffle(end, last_lane);
+  }
+  if (entries <= max_groups && lane == 0) t.end[entries] = last_end;
+  if (entries > max_groups) entries = max_groups;
+  if (lane == 0) t.first_tile[0] = 0;
+  warp_sync();  // t.end is another lane's
+  int tiles = 0;
+  for (int round = 0; round < max_groups; round += warp_threads) {
+    int const e = round + lane;
+    int sum = 0;
+    if (round < entries) {
+      int const begin = e < entries ? t.begin_of(p, e) : p.total;
+      std::int64_t const number = begin < p.total ? p.number(begin) : -1;
+      if (number >= 0 && number < p.groups) sum = (t.end[e + 1] - begin + rows - 1) / rows * across;
+      sum = sum_up_to_lane(sum);
+    }
+    t.first_tile[e + 1] = tiles + sum;
+    if (round < entries) tiles += shuffle(sum, warp_threads - 1);
+  }
+  if (reports && p.status != nullptr && lane == 0 && first_bad != p.total)
+    *p.status = static_cast<std::uint32_t>(1 + first_bad);
+}
 
 /// A warp fills the table. A group of `size` rows has ceil(size / rows) * across cluster tiles.
 /// `reports`: it writes the status too.
 TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool reports,
                                 group_table& t) {
+  if (p.form == group_form::rows) return fill_table_of_rows(p, rows, across, reports, t);
   int const lane = lane_id();
   bool const slots = p.form == group_form::counts, sizes = p.form == group_form::sizes;
   int const offset = p.form == group_form::starts ? 1 : 0;
@@ -93,12 +169,7 @@ TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool
     bool const bad = here && number != (sizes ? size : end);
     int const bad_here = redux_min(bad ? g : p.groups);
     if (bad_here < first_bad) first_bad = bad_here;
-    int sum = here ? (size + rows - 1) / rows * across : 0;
-    TW_UNROLL
-    for (int d = 1; d < warp_threads; d *= 2) {
-      int const other = shuffle_up(sum, d);
-      if (lane >= d) sum += other;
-    }
+    int const sum = sum_up_to_lane(here ? (size + rows - 1) / rows * across : 0);
     if (here) t.end[g + 1] = end, t.first_tile[g + 1] = tiles + sum;
     tiles += shuffle(sum, warp_threads - 1);
     before = shuffle(end, warp_threads - 1);
@@ -123,7 +194,7 @@ class group_tiles {
   TW_HD bool next(work_plan const& plan, int clusters, group_segment& s) {
     if (at_end(plan)) return false;
     if (t_.first_tile[g_ + 1] <= next_) {  // the last group whose first tile is not beyond
-      int lo = g_ + 1, hi = p_.groups;
+      int lo = g_ + 1, hi = t_.entries(p_);
       while (hi - lo > 1) {
         int const middle = (lo + hi) / 2;
         (t_.first_tile[middle] <= next_ ? lo : hi) = middle;
@@ -132,7 +203,8 @@ class group_tiles {
     }
     s.tile = next_ - t_.first_tile[g_];
     s.k_begin = 0, s.k_end = plan.k_tiles;
-    s.group = g_, s.begin = t_.begin_of(p_, g_), s.size = t_.size_of(p_, g_);
+    s.begin = t_.begin_of(p_, g_), s.size = t_.size_of(p_, g_);
+    s.group = p_.form == group_form::rows ? static_cast<int>(p_.number(s.begin)) : g_;
     next_ += clusters;
     return true;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tilewright/problem/gemm.hpp"
@@ -27,14 +28,15 @@ constexpr std::int64_t step_of_numbers(gemm_problem const& p) {
 
 /// Rows, columns or elements of K [begin, begin + size) of a group; of a slot begin is 0.
 struct group_range {
-  std::int64_t begin = 0, size = 0;
+  std::int64_t begin = 0, size = 0, group = 0;
 };
 
 /// The groups of an accepted problem, from the array in this process's memory, as kernels take
-/// them. first_bad: the first group whose number is not possible; the number of groups if none.
+/// them; of the form `rows` only those that have rows, in the order of their rows. first_bad: the
+/// first group, or row, whose number is not possible.
 struct group_ranges {
   std::vector<group_range> of;
-  std::int64_t first_bad = 0;
+  std::optional<std::int64_t> first_bad;
 };
 group_ranges ranges_of_groups(gemm_problem const& p, void const* array);
 
@@ -44,7 +46,6 @@ struct group_slice {
   gemm_problem problem;
   gemm_operands operands;
 };
-group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, std::int64_t group,
-                           group_range const& range);
+group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o, group_range const& range);
 
 }  // namespace tw

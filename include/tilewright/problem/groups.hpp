@@ -26,8 +26,13 @@ constexpr group_axis transposed(group_axis a) {
 ///   sizes    the number of rows of each group, which follow each other from row 0: G (JAX)
 ///   counts   slots: each operand has a matrix for each group, and the first rows (axis m) or
 ///            columns (axis n) of it are used: G numbers (DeepGEMM's masked layout)
-enum class group_form : std::uint8_t { ends, starts, sizes, counts };
-inline constexpr char const* group_form_names[] = {"ends", "starts", "sizes", "counts"};
+///   rows     the group of each row (axis n: column), -1 of none (DeepGEMM's contiguous layout). A
+///            group begins at a multiple of 128, and its rows come before the rows of none that
+///            fill its last 128. The first row of each 128 is read, and a group's last one
+enum class group_form : std::uint8_t { ends, starts, sizes, counts, rows };
+inline constexpr char const* group_form_names[] = {"ends", "starts", "sizes", "counts", "rows"};
+/// Where groups of the form `rows` begin: multiples of this.
+inline constexpr int group_alignment = 128;
 
 /// More groups than a kernel's table in shared memory has are refused.
 inline constexpr int max_groups = 1024;
@@ -46,7 +51,10 @@ struct group_desc {
   bool alpha = false;              // each group has an alpha in an operand, times the problem's
 
   constexpr bool slots() const { return form == group_form::counts; }
-  constexpr std::int64_t numbers() const { return count + (form == group_form::starts ? 1 : 0); }
+  /// Numbers in the array, of groups that divide `extent`.
+  constexpr std::int64_t numbers(std::int64_t extent) const {
+    return form == group_form::rows ? extent : count + (form == group_form::starts ? 1 : 0);
+  }
   bool operator==(group_desc const&) const = default;
 };
 

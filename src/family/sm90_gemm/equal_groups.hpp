@@ -41,6 +41,10 @@ inline std::int64_t most_steps_of_groups(gemm_problem const& q, int rows) {
   group_desc const& g = *q.groups;
   std::int64_t const all = g.axis == group_axis::m ? q.m : q.n;
   if (g.slots()) return g.count * ((all + rows - 1) / rows);
+  if (g.form == group_form::rows) {  // a group may begin anew after each 128
+    std::int64_t const most = std::min(rows, group_alignment);
+    return (all + most - 1) / most;
+  }
   return std::min(all, all / rows + g.count);
 }
 

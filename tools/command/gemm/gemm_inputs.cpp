@@ -179,8 +179,8 @@ gemm_files::gemm_files(gemm_request const& r)
     check_inner_extents(operand_extents_of("A", a), operand_extents_of("B", b),
                         inner_hint(r, a, b));
   if (r.truncates_tf32) a = as_tf32(a, "A"), b = as_tf32(b, "B");
-  auto const groups = static_cast<std::int64_t>(groups_.size()) -
-                      (r.groups.used_form() == group_form::starts ? 1 : 0);
+  std::int64_t const groups =
+      r.groups.any() ? count_of_groups(r.groups, groups_, a.matrices, b.matrices) : 0;
   alphas_ = read_group_alphas(r.groups, groups);
   bool const each_row = r.groups.slots || r.groups.axis == group_axis::n;
   bool const each_col = r.groups.slots || r.groups.axis == group_axis::m;

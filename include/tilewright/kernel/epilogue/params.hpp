@@ -56,7 +56,7 @@ struct result_scales {
   int power_of_two, given;
 };
 
-/// Operands of groups, of kernels with gemm_config::grouped(), in global memory; nullptr: not there.
+/// Operands of groups, of kernels with gemm_config::grouped(), in global memory; or nullptr.
 struct group_operands {
   float const* weight;  // of each row (groups of columns: column): multiplies y
   float const* alpha;   // of each group: multiplies epilogue_params::alpha

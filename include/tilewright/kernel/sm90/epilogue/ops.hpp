@@ -61,7 +61,7 @@ TW_DEVICE int vector_col(fragment_place at, int col, int cols) {
                                      : col;
 }
 
-/// The factor of the sums of a fragment at D(at): alpha, times that of its group.
+/// The factor of the sums of a fragment at D(at): alpha, times its group's alpha.
 template <gemm_config C>
 TW_DEVICE float alpha_of(epilogue_params const& p, fragment_place at) {
   if constexpr (C.grouped()) {
