@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """helpers.py  Random matrices in every order, GEMMs in float64, and the bound of their errors."""
+import ctypes
+
 import ml_dtypes
 import numpy as np
 
@@ -113,3 +115,30 @@ def dequantized(q, rows, k):
     # torch has the blocks of 128x128 as (K / 128 padded to 4, N / 128), transposed.
     table = s[: blocks[1], : blocks[0]].T if q.order.startswith("torch") else s
     return data * np.repeat(np.repeat(table, 128, axis=0)[:rows], 128, axis=1)[:, :k]
+
+
+class _Managed(ctypes.Structure):
+    """DLManagedTensor."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("byte_offset", ctypes.c_uint64), ("manager", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p)]
+
+
+class cuda_tensor:
+    """bfloat16 at an address that must not be read, on CUDA device 0."""
+
+    def __init__(self, shape):
+        self.extents = (ctypes.c_int64 * len(shape))(*shape)
+        self.held = _Managed(0x100000, (2, 0), len(shape), 4, 16, 1,
+                             ctypes.addressof(self.extents), None, 0, None, None)
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **_):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.held), b"dltensor", None)

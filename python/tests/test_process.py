@@ -139,6 +139,44 @@ def test_the_end_of_a_forked_child():
         """)
 
 
+def test_cuda_is_refused_in_the_child_of_a_fork():
+    """The process that used CUDA is known; a fork of it is refused before CUDA is called."""
+    passes("""
+        from tilewright import _gpu
+        _gpu._check_process()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _gpu._check_process()
+            except tw.NoDeviceError as e:
+                os._exit(0 if e.code == "TW0506" and "spawn" in e.hint and right() else 1)
+            os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+        _gpu._check_process()
+        """)
+
+
+def test_a_thread_forks_while_another_plans():
+    passes("""
+        stop = False
+        def work():
+            n = 8
+            while not stop:
+                n = n % 4096 + 8
+                tw.plan(tw.spec((64, n), "bf16"), tw.spec((n, 64), "bf16"), device="h200")
+        t = threading.Thread(target=work)
+        t.start()
+        for _ in range(10):
+            pid = os.fork()
+            if pid == 0:
+                p = tw.plan(tw.spec((64, 72), "bf16"), tw.spec((72, 64), "bf16"), device="h200")
+                os._exit(0 if p.us > 0 and right() else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+        stop = True
+        t.join()
+        """)
+
+
 def test_multiprocessing():
     passes("""
         import multiprocessing as mp
@@ -250,22 +288,24 @@ def test_import_is_quiet():
     assert out == "quiet\n"
 
 
-def test_sub_interpreter():
-    try:
-        import _xxsubinterpreters  # noqa: F401
-    except ImportError:
-        pytest.skip("no module for sub-interpreters")
-    status, out, err = run("""
-        import _xxsubinterpreters as interpreters
-        import tilewright
+@pytest.mark.parametrize("first", [False, True])
+def test_sub_interpreter(first):
+    """ImportError there, before and after the import of the main interpreter."""
+    out = passes(f"""
+        try: import _interpreters as interpreters  # Python 3.13
+        except ImportError: import _xxsubinterpreters as interpreters
+        if not {first}: import tilewright
         i = interpreters.create()
         try:
             error = interpreters.run_string(i, "import tilewright")
         except Exception as e:
             error = e
         print(error)
+        interpreters.destroy(i)
+        import tilewright
+        print(tilewright.layout("4:1")(2))
         """, head="")
-    assert status == 0 and ("ImportError" in out or "does not support" in out), (status, out, err)
+    assert ("ImportError" in out or "does not support" in out) and out.endswith("2\n"), out
 
 
 def test_memory_does_not_grow():

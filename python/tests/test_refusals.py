@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from helpers import TYPES, check, f64, values
+from helpers import TYPES, check, cuda_tensor, f64, values
 
 BF16 = TYPES["bfloat16"]
 A, B = np.ones((4, 8), BF16), np.ones((8, 16), BF16)
@@ -26,6 +26,24 @@ def overlapping():
     return store[:4, :8], store[:8, :16]
 
 
+def on(kind, index, rows, cols, dtype="bfloat16"):
+    """A tensor without data on a device by the numbers of DLPack."""
+    return tw.Spec((rows, cols), dtype, None, (kind, index))
+
+
+class Broken:
+    """An object whose DLPack does not work."""
+    shape, dtype = (4, 8), "bfloat16"
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **_):
+        raise BufferError("moved")
+
+
+E4M3 = "float8_e4m3fn"
+FACTOR = np.ones((), "f4")
 TABLE = {
     "one dimension": (lambda: tw.gemm(A[0], B), "TW0481", "a"),
     "no dimension": (lambda: tw.gemm(np.ones((), BF16), B), "TW0481", "a"),
@@ -46,7 +64,7 @@ TABLE = {
     "mixed types": (lambda: tw.gemm(A, B.astype(np.float16)), "TW0404", "operand types"),
     "a list": (lambda: tw.gemm([[1.0]], B), "TW0483", "a"),
     "None": (lambda: tw.gemm(None, B), "TW0483", "a"),
-    "a masked array": (lambda: tw.gemm(np.ma.ones((4, 8), "f4"), B), "TW0483", ""),
+    "a masked array": (lambda: tw.gemm(np.ma.ones((4, 8), "f4"), B), "TW0483", "array"),
     "two strides": (lambda: tw.gemm(np.ones((4, 16), BF16)[:, ::2], B), "TW0482", "a"),
     "negative stride": (lambda: tw.gemm(A[::-1], B), "TW0482", "a"),
     "zero stride": (lambda: tw.gemm(np.broadcast_to(A[:1], (4, 8)), B), "TW0482", "a"),
@@ -78,15 +96,31 @@ TABLE = {
     "scales twice": (lambda: tw.gemm(tw.quantize(A, "e4m3"), B, scale_a=np.ones((4, 1), "f4")),
                      "TW0484", "scale_a"),
     "one format alone": (lambda: tw.gemm(tw.quantize(A.repeat(4, 1), "mxfp8"), Q[:32]), "TW0475",
-                         ""),
+                         "block-scaled operands"),
     "word of an order": (lambda: tw.gemm(Q, Q, scale_a=np.ones((), "f4"), scale_a_as="2x2"),
                          "TW0486", "scale_a_as"),
     "to": (lambda: tw.quantize(A, "e9m9"), "TW0486", "to"),
     "scaling": (lambda: tw.quantize(A, "e4m3", scaling="4x4"), "TW0486", "scaling"),
-    "quantised from integers": (lambda: tw.quantize(np.ones((4, 8), np.int8), "e4m3"), "", ""),
+    "quantised from integers": (lambda: tw.quantize(np.ones((4, 8), np.int8), "e4m3"), "TW0452",
+                                "type to quantise"),
     "a spec": (lambda: tw.gemm(tw.spec((4, 8), "bf16"), tw.spec((8, 8), "bf16")), "TW0408", "a"),
-    "a page": (lambda: tw.explain("TW9999"), "", ""),
-    "too large": (lambda: tw.gemm(tw.spec((2**31, 8), "bf16"), B), "", ""),
+    "a page": (lambda: tw.explain("TW9999"), "TW0617", "error code"),
+    "a spec of many rows": (lambda: tw.gemm(tw.spec((2**31, 8), "bf16"), B), "TW0408", "a"),
+    "two GPUs": (lambda: tw.plan(on(2, 0, 4, 8), on(2, 1, 8, 16)), "TW0485", "b"),
+    "host memory and a GPU": (lambda: tw.plan(on(2, 0, 4, 8), B), "TW0485", "b"),
+    "scales in host memory, a GPU": (
+        lambda: tw.plan(on(2, 0, 256, 256, E4M3), on(2, 0, 256, 256, E4M3), scale_a=FACTOR,
+                        scale_b=FACTOR), "TW0485", "scale_a"),
+    "c on another GPU": (lambda: tw.plan(on(2, 1, 4, 8), on(2, 1, 8, 16), c=on(2, 0, 4, 16)),
+                         "TW0485", "c"),
+    "bias in host memory, a GPU": (lambda: tw.plan(on(2, 0, 4, 8), on(2, 0, 8, 16),
+                                                   bias=np.ones(16, BF16)), "TW0485", "bias"),
+    "out in host memory, a GPU": (lambda: tw.plan(on(2, 0, 4, 8), on(2, 0, 8, 16),
+                                                  out=np.ones((4, 16), BF16)), "TW0485", "out"),
+    "another kind of device": (lambda: tw.plan(on(8, 0, 4, 8), on(8, 0, 8, 16)), "TW0485", "a"),
+    "DLPack that fails": (lambda: tw.gemm(Broken(), B, out=np.ones((4, 16), BF16)), "TW0483", "a"),
+    "a buffer": (lambda: tw.gemm(memoryview(bytes(64)).cast("B", (4, 16)), B), "TW0483", "a"),
+    "a class": (lambda: tw.gemm(np.ndarray, B), "TW0483", "a"),
     "b is a list": (lambda: tw.gemm(A, [[1.0]]), "TW0483", "b"),
     "b is None": (lambda: tw.gemm(A, None), "TW0483", "b"),
     "b of one dimension": (lambda: tw.gemm(A, B[:, 0]), "TW0481", "b"),
@@ -103,7 +137,7 @@ TABLE = {
     "strides of c": (lambda: tw.gemm(A, B, c=np.ones((4, 32), BF16)[:, ::2]), "TW0482", "c"),
     "c of another batch": (lambda: tw.gemm(np.ones((2, 4, 8), BF16), B,
                                            c=np.ones((3, 4, 16), BF16)), "TW0616", "c"),
-    "beta without c": (lambda: tw.gemm(A, B, beta=2.0), "", ""),
+    "beta without c": (lambda: tw.gemm(A, B, beta=2.0), "TW0407", "beta"),
     "beta is a word": (lambda: tw.gemm(A, B, c=np.ones((4, 16), BF16), beta="x"), "TW0486", "beta"),
     "alpha is None": (lambda: tw.gemm(A, B, alpha=None), "TW0486", "alpha"),
     "bias is a list": (lambda: tw.gemm(A, B, bias=[1.0]), "TW0483", "bias"),
@@ -112,7 +146,8 @@ TABLE = {
                                "bias"),
     "strides of bias": (lambda: tw.gemm(A, B, bias=np.ones(32, BF16)[::2]), "TW0482", "bias"),
     "activation is no word": (lambda: tw.gemm(A, B, activation=3), "TW0486", "activation"),
-    "gate of odd columns": (lambda: tw.gemm(A, B[:, :15], gate="split", activation="silu"), "", ""),
+    "gate of odd columns": (lambda: tw.gemm(A, B[:, :15], gate="split", activation="silu"),
+                            "TW0411", "N with a gate"),
     "device is no word": (lambda: tw.gemm(A, B, device=3), "TW0486", "device"),
     "a workspace": (lambda: tw.gemm(A, B, workspace=np.zeros(8, np.uint8)), "TW0484", "workspace"),
     "out of another batch": (lambda: tw.gemm(A, B, out=np.ones((2, 4, 16), BF16)), "TW0616", "out"),
@@ -120,7 +155,7 @@ TABLE = {
     "zero stride of out": (lambda: tw.gemm(A, B, out=np.lib.stride_tricks.as_strided(
         np.ones(16, BF16), (4, 16), (0, 2))), "TW0482", "out"),
     "out of float64": (lambda: tw.gemm(A, B, out=np.ones((4, 16))), "TW0483", "out"),
-    "out_dtype of float64": (lambda: tw.gemm(A, B, out_dtype="f8"), "", "out"),
+    "out_dtype of float64": (lambda: tw.gemm(A, B, out_dtype="f8"), "TW0483", "out_dtype"),
     "scale_a is a list": (lambda: tw.gemm(Q, Q, scale_a=[1.0], scale_b=np.ones((), "f4")),
                           "TW0483", "scale_a"),
     "scale_b of integers": (lambda: tw.gemm(Q, Q, scale_a=np.ones((), "f4"),
@@ -140,27 +175,28 @@ TABLE = {
     "scale_out of float64": (lambda: tw.gemm(Q, Q, scale_out=np.ones(()),
                                              out_dtype="e4m3"), "TW0483", "scale_out"),
     "x is a list": (lambda: tw.quantize([[1.0]], "e4m3"), "TW0483", "x"),
-    "x of float64": (lambda: tw.quantize(np.ones((4, 8)), "e4m3"), "", "x"),
+    "x of float64": (lambda: tw.quantize(np.ones((4, 8)), "e4m3"), "TW0483", "x"),
     "x of one dimension": (lambda: tw.quantize(np.ones(8, "f4"), "e4m3"), "TW0481", "x"),
     "two strides of x": (lambda: tw.quantize(np.ones((8, 16), "f4")[::2, ::2], "e4m3"), "TW0482",
                          "x"),
     "scaling of a format": (lambda: tw.quantize(A, "nvfp4", scaling="row"), "TW0486", "scaling"),
     "library": (lambda: tw.quantize(A, "e4m3", scaling="1x128", library="numpy"), "TW0486",
                 "scaling"),
-    "to is a number": (lambda: tw.quantize(A, 3), "", "to"),
+    "to is a number": (lambda: tw.quantize(A, 3), "TW0486", "to"),
     "quantised into an array": (lambda: tw.quantize(A, "e4m3", out=A), "TW0484", "out"),
     "quantised into another shape": (lambda: tw.quantize(A, "e4m3:row", out=tw.quantize(
         A[:2], "e4m3:row")), "TW0616", "out"),
     "a plan for no device": (lambda: tw.plan(A, B, device="h9000"), "TW0434", "device"),
     "a plan of inner sizes": (lambda: tw.plan(A, B.T), "TW0616", "a b"),
     "a plan of float64": (lambda: tw.plan(tw.spec((4, 8), "f8"), tw.spec((8, 8), "f8")), "TW0483",
-                          ""),
+                          "dtype"),
     "a plan of one dimension": (lambda: tw.plan(tw.spec((8,), "bf16"), B), "TW0481", "a"),
     "a type of a spec": (lambda: tw.spec((4, 8), "bf17"), "TW0483", "dtype"),
     "strides of a spec": (lambda: tw.spec((4, 8), "bf16", strides=(1,)), "TW0481", "strides"),
-    "a model without sizes": (lambda: tw.plan_model({"hidden_size": 64}), "", ""),
-    "a layout": (lambda: tw.layout("(4,8:(8,1)"), "", ""),
-    "an operation": (lambda: tw.layout("4:1").complement("x"), "", ""),
+    "a model without sizes": (lambda: tw.plan_model({"hidden_size": 64}), "TW0484",
+                              "intermediate_size"),
+    "a layout": (lambda: tw.layout("(4,8:(8,1)"), "TW0101", "layout"),
+    "an operation": (lambda: tw.layout("4:1").complement("x"), "TW0101", "layout"),
     "a log function": (lambda: tw.set_log(3), "TW0484", "function"),
 }
 
@@ -172,8 +208,8 @@ def test_table(row):
         call()
     error = caught.value
     assert isinstance(error, ValueError) and isinstance(error, tw.TilewrightError)
-    assert error.code == code or not code, error
-    assert argument in error.what, error
+    assert code and error.code == code, error
+    assert argument and argument in error.what, error
     assert error.got and error.need and str(error).startswith(error.code)
     assert "tw_" not in str(error), f"a name of C in the message: {error}"
     assert tw.explain(error.code).startswith(f"# {error.code}: ")
@@ -280,12 +316,30 @@ def test_a_memory_map(tmp_path):
     check(tw.gemm(a, np.ones((8, 4), np.float16)), f64(a), np.ones((8, 4)))
 
 
-@pytest.mark.parametrize("rows", [2**31 - 1, 2**31, 2**33, 2**62])
-def test_a_plan_for_many_rows(rows):
+@pytest.mark.parametrize("rows", [2**30, 2**31 - 1, 2**31, 2**33, 2**62])
+@pytest.mark.parametrize("device", ["h200", "b200"])
+def test_a_plan_for_many_rows(rows, device):
     """A plan, or a refusal: no crash."""
     try:
-        p = tw.plan(tw.spec((rows, 64), "bf16"), tw.spec((64, 64), "bf16").T, device="h200")
+        p = tw.plan(tw.spec((rows, 64), "bf16"), tw.spec((64, 64), "bf16").T, device=device)
     except tw.RefusedError as why:
-        assert why.code.startswith("TW")
+        assert rows > 2**31 - 1 - 512 and why.code == "TW0401", why
     else:
         assert p.us > 0
+
+
+def test_cuda_memory_without_a_gpu():
+    """NoDeviceError: its address is not read."""
+    if tw.devices()["gpu"] is not None:
+        pytest.skip("a GPU is there")
+    a, b, d = (cuda_tensor(s) for s in ((4, 8), (8, 16), (4, 16)))
+    with pytest.raises(tw.NoDeviceError) as caught:
+        tw.gemm(a, b, out=d)
+    assert isinstance(caught.value, RuntimeError)
+    assert caught.value.code in ("TW0501", "TW0502", "TW0503"), caught.value
+
+
+def test_a_in_cuda_memory_b_in_host_memory():
+    with pytest.raises(tw.RefusedError) as caught:
+        tw.gemm(cuda_tensor((4, 8)), B, out=np.ones((4, 16), BF16))
+    assert caught.value.code == "TW0485" and "b" in caught.value.what

@@ -2,7 +2,7 @@
 """_scaled.py  Quantised matrices with their scales, and quantize()."""
 from . import _tw
 from ._arrays import kind_of, type_of_numbers
-from ._errors import refused
+from ._errors import RefusedError, refused
 from ._types import type_name
 
 BLOCK_FORMATS = ("mxfp8", "mxfp4", "nvfp4")
@@ -66,8 +66,11 @@ class Scaled:
 def split_format(to, scaling, library):
     """The words of tw_quantize_args, the format and the order of Scaled."""
     if not isinstance(to, str):
-        to = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "int8": "int8"}.get(
-            type_name(to, "to"), str(to))
+        try:
+            name = type_name(to, "to")
+        except RefusedError:
+            name = str(to)
+        to = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "int8": "int8"}.get(name, name)
     if ":" in to and scaling is None:
         to, scaling = to.split(":", 1)
     if to in BLOCK_FORMATS:
