@@ -24,7 +24,7 @@ set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_
 # The folders whose programs use the emulator alone, or the library without the command; a build
 # of a few test programs then compiles no more than they need.
 set(tw_emulator_tests arch base law pipeline tensor)
-set(tw_library_tests atom c dispatch family kernel)
+set(tw_library_tests atom c dispatch dist family kernel)
 
 # Folders whose files are compiled in batches: most of the time of a file alone is spent in headers
 # and templates that all use (decision 0039). Names of unnamed namespaces are unique in each.

@@ -20,7 +20,8 @@ import sentences  # gen/sentences.py
 import words  # gen/words.py
 
 # Data flows along the folders: a file includes its own folder or folders to its left.
-ORDER = "base problem device layout tensor arch atom pipeline kernel family dispatch".split()
+ORDER = ("base problem device layout tensor arch atom pipeline kernel family dispatch "
+         "dist").split()
 SRC_FOLDERS = {"emu": "arch"}  # folders of src/ with other names
 CPP = (".hpp", ".cpp", ".cu", ".cuh", ".h", ".def")
 CODE = CPP + (".py", ".cmake", ".sh", "CMakeLists.txt", "dev", ".ci/run")

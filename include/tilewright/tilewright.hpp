@@ -81,6 +81,7 @@
 #include "tilewright/kernel/gemv/mma.hpp"
 #include "tilewright/kernel/moe/rows.hpp"
 #include "tilewright/kernel/moe/sort.hpp"
+#include "tilewright/kernel/partials/add.hpp"
 #include "tilewright/kernel/quantize/blocks.hpp"
 #include "tilewright/kernel/quantize/quantize.hpp"
 #include "tilewright/kernel/repitch/factors.hpp"
@@ -104,3 +105,6 @@
 #include "tilewright/dispatch/plan_text.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/dispatch/tensors.hpp"
+
+#include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/schedule.hpp"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.hpp  GEMMs whose operands are spread over the ranks of a group.
+//
+// Each rank makes the same call with its operands. Extents of the problem:
+//
+//                        A of a rank     B of a rank   D of a rank
+//   all_gather_gemm      (rows_r, K)     (K, N_r)      (M, N_r)       problem (M, N_r, K)
+//   gemm_reduce_scatter  (M, K_r)        (K_r, N)      (rows_r, N)    problem (M, N, K_r)
+//   gemm_all_reduce      (M, K_r)        (K_r, N)      (M, N)         problem (M, N, K_r)
+//
+// call_options::rows has the rows of each rank, which are as even as possible by default. An extent
+// may be 0.
+//
+// A of all_gather_gemm is this rank's shard, with its leading dimension. Row and block scales of A
+// cover the shard and travel with it; one scale for all of A is equal on all ranks. C, aux and
+// vectors along rows have all M rows.
+//
+// If K is split, each rank's partial result has its scales of A and B and is rounded to one type
+// (call_options::float32_partials). Partial results are added in the order of the ranks in float32
+// (of integers exactly), and alpha, vectors, C, activation and gate are applied to the sum. C, the
+// auxiliary output and vectors along rows of gemm_reduce_scatter have the rank's rows.
+//
+// A result does not depend on which rank is late, and every path adds equal numbers in one order:
+// with gemm_problem::reproducible all paths give equal bits, and all_gather_gemm gives the bits of
+// one device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/dist/group.hpp"
+#include "tilewright/dist/shards.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw::dist {
+
+struct call_options {
+  /// Rows of each rank; nothing: shards::even(M, ranks).
+  std::optional<shards> rows;
+  /// How the operation is cut. Ranks may differ.
+  path via = path::pieces;
+  /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
+  /// bits; of integers without scales they are s32.
+  bool float32_partials = false;
+  /// Of the launches in the emulator. Ranks are OS threads already: 0 of them is one.
+  emu::options emulator = {};
+};
+
+/// Computes this rank's D. Blocks until D is there. Throws `rejected` before anything is sent if
+/// the problem is refused: by accept(), TW0902 if the receive buffer is too small, TW0903 for rows
+/// that do not fit the problem and the group, TW0904 for a problem that cannot be cut. Later:
+/// TW0901 if another rank has another problem, TW0905 if a rank is late, TW0906 if the group is
+/// broken, emu::fault. Each of these breaks the group on all ranks.
+void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how = {});
+void gemm_reduce_scatter(group const& g, gemm_problem const& p, gemm_operands const& o,
+                         call_options const& how = {});
+void gemm_all_reduce(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how = {});
+
+/// Bytes of a receive buffer that a call needs: group_options::gathered_bytes. Equal on all ranks.
+std::int64_t gathered_bytes(operation op, gemm_problem const& p, shards const& rows,
+                            bool float32_partials = false);
+
+/// The type of partial results of a problem whose K is split.
+elem partial_type(gemm_problem const& p, bool float32_partials);
+
+}  // namespace tw::dist

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// all_gather.cpp  All-gather + GEMM: rows of A are multiplied when they have arrived.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "dist/call.hpp"
+#include "dist/gathered.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
+#include "tilewright/dist/schedule.hpp"
+
+namespace tw::dist {
+namespace {
+
+/// The problem as it is after the gather: A and its scales lie in the receive buffer.
+struct gathered_problem {
+  gemm_problem problem;
+  bool scales = false;
+  std::int64_t scale_offset = 0, bytes = 0;
+};
+
+gathered_problem after_gather(gemm_problem const& p) {
+  gathered_problem g{p};
+  g.problem.a = dense(p.a.type, p.a.ord, p.m, p.k);
+  g.bytes = round_up(bytes_of(g.problem.a, p.m, p.k), arena_alignment);
+  if (!p.scale_a || !scales_travel(*p.scale_a)) return g;
+  g.scales = true;
+  g.scale_offset = g.bytes;
+  g.problem.scale_a = dense_scales(*p.scale_a, p.m, p.k);
+  g.bytes += round_up(bytes_of(*g.problem.scale_a, p.m, p.k), arena_alignment);
+  return g;
+}
+
+/// All that the ranks must agree on.
+std::string text_of(gemm_problem const& p, gathered_problem const& g, shards const& rows) {
+  std::string const scales = g.scales ? fmt::format(", scales {} {}x{}", name(p.scale_a->type),
+                                                    p.scale_a->block_outer, p.scale_a->block_k)
+                                      : "";
+  return fmt::format("all-gather + GEMM, M = {}, K = {}, A {} {}{}, rows {}", p.m, p.k,
+                     name(p.a.type), p.a.ord == order::row_major ? "row-major" : "column-major",
+                     scales, text_of(rows));
+}
+
+}  // namespace
+
+std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
+
+void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how) {
+  group::membership& m = g.state();
+  shards const rows = rows_of(g, p, how);
+  emu::options const emulator = options_of(how);
+  int const rank = g.rank();
+  range const own = rows.of(rank);
+  gathered_problem const all = after_gather(p);
+  std::string const text = text_of(p, all, rows);
+  gemm_problem own_rows = p;  // the shard in the caller's memory
+  own_rows.m = own.size;
+  check_accepted(own_rows);
+  check_accepted(all.problem);
+  check_capacity(g, all.bytes, text);
+
+  std::byte* const received = m.next_buffer(rank);
+  gemm_operands from_buffer = o;
+  from_buffer.a = received;
+  if (all.scales) from_buffer.scale_a = received + all.scale_offset;
+
+  std::vector<placed_lines> copies{copy_of(p.a, o.a, own.size, p.k, all.problem.a, own.begin, 0)};
+  if (all.scales)
+    for (placed_lines const& c :
+         copies_of(*p.scale_a, o.scale_a, own, p.k, *all.problem.scale_a, all.scale_offset))
+      copies.push_back(c);
+  if (own.empty() || p.k == 0) copies.clear();
+
+  std::vector<gather_step> const steps = gather_steps(how.via, rows, rank);
+  std::vector<planned_gemm> gemms;
+  for (gather_step const& step : steps) {
+    gemm_slice s = slice_of(all.problem, from_buffer, extent::m, step.rows);
+    if (how.via != path::serial && step.rows == own) {  // without the way through the buffer
+      s.problem.a = p.a, s.operands.a = o.a;
+      s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
+    }
+    gemms.emplace_back(s, emulator);
+  }
+
+  auto const send = [&](int to) {
+    for (placed_lines const& c : copies) copy_lines(c.from, m.buffer(to) + c.offset, c.of);
+  };
+  run_call(m, text, [&] {
+    for (int i = 1; i < rows.ranks(); ++i) {
+      int const to = receiver(rows.ranks(), rank, i);
+      send(to);
+      m.set(flag::sent, to);
+    }
+    if (how.via == path::serial) send(rank);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      range const r = steps[i].rows;
+      for (int const from : steps[i].waits_for)
+        m.wait(flag::sent, from, fmt::format("its GEMM of {} rows from {}", r.size, r.begin));
+      gemms[i].run(emulator);
+    }
+  });
+}
+
+}  // namespace tw::dist

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce.cpp  GEMM + reduce-scatter and GEMM + all-reduce: partial results are sent to the rank
+//             that has their rows, which adds them in the order of the ranks.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "dist/call.hpp"
+#include "dist/gathered.hpp"
+#include "family/bind.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
+#include "tilewright/dist/schedule.hpp"
+#include "tilewright/kernel/partials/add.hpp"
+#include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/operand.hpp"
+
+namespace tw::dist {
+namespace {
+
+/// The GEMM of a rank's K without an epilogue, its result rounded to `type`.
+gemm_problem partial_of(gemm_problem const& p, elem type) {
+  gemm_problem q;
+  q.m = p.m, q.n = p.n, q.k = p.k;
+  q.a = p.a, q.b = p.b;
+  q.d = dense(type, order::row_major, p.m, p.n);
+  q.precision = p.precision;
+  q.scale_a = p.scale_a, q.scale_b = p.scale_b;
+  q.reproducible = p.reproducible;
+  return q;
+}
+
+/// A receive buffer: a slot of partial results of this rank's rows from each rank; the partial
+/// results that this rank sends; D and the auxiliary output of all rows, if each rank has them.
+struct reduce_buffer {
+  matrix_desc partial;
+  std::int64_t slot_bytes = 0, send = 0;
+  struct result {
+    role is;
+    std::int64_t cols;
+    matrix_desc matrix;
+    std::int64_t offset;
+  };
+  std::vector<result> results;
+  std::int64_t bytes = 0;
+
+  std::int64_t slot(int rank) const { return rank * slot_bytes; }
+};
+
+reduce_buffer buffer_of(operation op, gemm_problem const& p, shards const& rows, elem type) {
+  reduce_buffer b;
+  b.partial = dense(type, order::row_major, p.m, p.n);
+  b.slot_bytes = round_up(bytes_of(b.partial, rows.largest(), p.n), arena_alignment);
+  b.send = b.slot(rows.ranks());
+  b.bytes = b.send + round_up(bytes_of(b.partial, p.m, p.n), arena_alignment);
+  if (op != operation::gemm_all_reduce) return b;
+  for (role const r : {role::d, role::aux}) {
+    matrix_desc const* const x = matrix_of(p, r);
+    if (x == nullptr) continue;
+    std::int64_t const cols = r == role::aux ? p.n : result_cols(p.epilogue, p.n);
+    matrix_desc const all = dense(x->type, x->ord, p.m, cols);
+    b.results.push_back({r, cols, all, b.bytes});
+    b.bytes += round_up(bytes_of(all, p.m, cols), arena_alignment);
+  }
+  return b;
+}
+
+strided_matrix strided(matrix_desc const& m, void* at) {
+  bool const by_rows = m.ord == order::row_major;
+  return {at, by_rows ? m.pitch_elems : 1, by_rows ? 1 : m.pitch_elems, m.type};
+}
+
+/// The sum and the epilogue of `p.m` rows, whose partial results are in the slots.
+add_partials_params sum_of(gemm_problem const& p, gemm_operands const& o, reduce_buffer const& b,
+                           std::byte const* received, int ranks) {
+  add_partials_params q = {};
+  q.parts = received;
+  q.part_stride = b.slot_bytes * 8 / size_bits(b.partial.type);
+  q.pitch = b.partial.pitch_elems;
+  q.count = ranks;
+  q.rows = static_cast<int>(p.m), q.cols = static_cast<int>(p.n);
+  q.type = b.partial.type;
+  q.d = strided(p.d, o.d);
+  if (p.aux) q.aux = strided(*p.aux, o.aux);
+  gemm_epilogue const& e = p.epilogue;
+  q.gated = e.gate != gating::none;
+  q.epilogue.alpha = p.alpha, q.epilogue.beta = p.beta;
+  if (p.c) {
+    strided_matrix const c = strided(*p.c, nullptr);
+    q.epilogue.c = {o.c, c.row_stride, c.col_stride, 0, c.type, nullptr};
+  }
+  fused_params& f = q.epilogue.fused;
+  if (e.bias) f.bias = o.bias, f.bias_type = e.bias.type, f.bias_rows = e.bias == along::rows;
+  if (e.row_scale)
+    f.row_scale = static_cast<float const*>(o.row_scale),
+    f.row_scale_step = e.row_scale.one ? 0 : 1;
+  if (e.col_scale)
+    f.col_scale = static_cast<float const*>(o.col_scale),
+    f.col_scale_step = e.col_scale.one ? 0 : 1;
+  f.c_last = e.c_last;
+  f.act = e.act;
+  f.gate_step = e.gate == gating::interleaved ? 2 : 1;
+  f.up_offset = e.gate == gating::interleaved ? 1 : static_cast<int>(p.n / 2);
+  return q;
+}
+
+std::string text_of(operation op, gemm_problem const& p, shards const& rows, elem type) {
+  std::string const of_d =
+      op == operation::gemm_all_reduce
+          ? fmt::format(", D {}{}{}", name(p.d.type),
+                        p.d.ord == order::row_major ? " row-major" : " column-major",
+                        p.aux ? " with an auxiliary output" : "")
+          : "";
+  return fmt::format("GEMM + {}, M = {}, N = {}, partial results {}{}, rows {}", name(op), p.m, p.n,
+                     name(type), of_d, text_of(rows));
+}
+
+void run(operation op, group const& g, gemm_problem const& p, gemm_operands const& o,
+         call_options const& how) {
+  group::membership& m = g.state();
+  shards const rows = rows_of(g, p, how);
+  int const rank = g.rank(), ranks = g.ranks();
+  range const own = rows.of(rank);
+  if (p.scale_d)
+    throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
+                    "quantise D of type f32 after the call (tw::quantize)"});
+  emu::options const emulator = options_of(how);
+  elem const type = partial_type(p, how.float32_partials);
+  gemm_problem const partial = partial_of(p, type);
+  reduce_buffer const b = buffer_of(op, p, rows, type);
+  std::string const text = text_of(op, p, rows, type);
+  bool const all_rows = op == operation::gemm_all_reduce;
+  gemm_problem result = p;
+  if (!all_rows) result.m = own.size;
+  check_accepted(partial);
+  check_accepted(result);
+  check_capacity(g, b.bytes, text);
+
+  std::byte* const received = m.next_buffer(rank);
+  gemm_operands to_send;
+  to_send.a = o.a, to_send.b = o.b;
+  to_send.scale_a = o.scale_a, to_send.scale_b = o.scale_b;
+  to_send.second_level_a = o.second_level_a, to_send.second_level_b = o.second_level_b;
+  to_send.d = received + b.send;
+  std::vector<reduce_step> const steps = reduce_steps(how.via, rows, rank);
+  std::vector<planned_gemm> gemms;
+  for (reduce_step const& step : steps) {
+    gemm_slice s = slice_of(partial, to_send, extent::m, step.rows);
+    if (how.via != path::serial && step.sends_to.empty() && step.rows == own)
+      s.operands.d = received + b.slot(rank);
+    gemms.emplace_back(s, emulator);
+  }
+  gemm_slice const mine = all_rows ? slice_of(p, o, extent::m, own) : gemm_slice{result, o};
+  if (!computes_nothing(mine.problem)) check_operands(mine.problem, mine.operands);
+
+  auto const send = [&](int to) {
+    range const r = rows.of(to);
+    placed_lines const c = copy_of(b.partial, received + b.send + r.begin * b.partial.pitch_bytes(),
+                                   r.size, p.n, b.partial, 0, b.slot(rank));
+    copy_lines(c.from, m.buffer(to) + c.offset, c.of);
+  };
+  emu::options quiet = emulator;
+  quiet.catch_crashes = quiet.catch_crashes.value_or(false);
+  quiet.progress = nullptr, quiet.record = nullptr;
+  quiet.live_clusters = 1;  // its CTAs do not wait for each other
+  run_call(m, text, [&] {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      gemms[i].run(emulator);
+      for (int const to : steps[i].sends_to) {
+        send(to);
+        m.set(flag::sent, to);
+      }
+    }
+    if (how.via == path::serial) send(rank);
+    for (int i = 1; i < ranks; ++i)
+      m.wait(flag::sent, sender(ranks, rank, i),
+             fmt::format("the sum of {} rows from {}", own.size, own.begin));
+    if (!computes_nothing(mine.problem)) {
+      add_partials_params const q = sum_of(mine.problem, mine.operands, b, received, ranks);
+      launch<add_partials_kernel>(add_partials_kernel::ctas(q), q, quiet);
+    }
+    if (!all_rows) return;
+    for (int i = 1; i < ranks; ++i) {
+      int const to = receiver(ranks, rank, i);
+      for (reduce_buffer::result const& r : b.results) {
+        matrix_desc const& x = *matrix_of(p, r.is);
+        placed_lines const c = copy_of(x, address(mine.operands, r.is), own.size, r.cols, r.matrix,
+                                       own.begin, r.offset);
+        copy_lines(c.from, m.buffer(to) + c.offset, c.of);
+      }
+      m.set(flag::results, to);
+    }
+    for (int i = 1; i < ranks; ++i) {
+      int const from = sender(ranks, rank, i);
+      range const theirs = rows.of(from);
+      m.wait(flag::results, from, fmt::format("D of {} rows from {}", theirs.size, theirs.begin));
+      for (reduce_buffer::result const& r : b.results) {
+        matrix_desc const& x = *matrix_of(p, r.is);
+        bool const by_rows = x.ord == order::row_major;
+        std::int64_t const first =
+            theirs.begin * (by_rows ? r.matrix.pitch_bytes() : size_bytes(x.type));
+        placed_lines const c =
+            copy_of(r.matrix, received + r.offset + first, theirs.size, r.cols, x, theirs.begin, 0);
+        auto* const to = static_cast<std::byte*>(const_cast<void*>(address(o, r.is)));
+        copy_lines(c.from, to + c.offset, c.of);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+elem partial_type(gemm_problem const& p, bool float32_partials) {
+  if (is_8_bit_integer(p.a.type) && !has_scales(p)) return elem::s32;
+  return float32_partials || !is_wide_float(p.d.type) ? elem::f32 : p.d.type;
+}
+
+std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type) {
+  return buffer_of(op, p, rows, type).bytes;
+}
+
+void gemm_reduce_scatter(group const& g, gemm_problem const& p, gemm_operands const& o,
+                         call_options const& how) {
+  run(operation::gemm_reduce_scatter, g, p, o, how);
+}
+void gemm_all_reduce(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how) {
+  run(operation::gemm_all_reduce, g, p, o, how);
+}
+
+}  // namespace tw::dist

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// operations_test.cpp  All operations and paths on virtual ranks give the bits of one device.
+#include "tests/dist/ranks.hpp"
+
+namespace tw::dist {
+namespace {
+
+using namespace test;
+
+/// Operands of an epilogue with integer results: row and column scales of powers of two, bias, C.
+struct epilogue_operands {
+  matrix c, bias, row_scale, col_scale;
+  gemm_epilogue epilogue;
+  bool has_c = false;
+
+  void put(gemm_problem& p, gemm_operands& o) {
+    p.epilogue = epilogue;
+    if (has_c) p.c = c.desc, p.beta = 2.0F, o.c = c.data();
+    o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
+  }
+};
+
+epilogue_operands random_epilogue(std::int64_t m, std::int64_t n, elem d, order ord, bool fused,
+                                  std::mt19937_64& rng) {
+  epilogue_operands e;
+  if (fused) {
+    e.epilogue.act = activation::relu;
+    e.epilogue.c_last = rng() % 2 == 0;
+    e.epilogue.bias = {rng() % 2 == 0 ? along::rows : along::cols, elem::f32};
+    e.epilogue.row_scale = along::rows;
+    e.epilogue.col_scale = along::cols;
+  }
+  std::int64_t const biases = e.epilogue.bias == along::rows ? m : n;
+  e.bias = integer_matrix(elem::f32, order::row_major, 1, biases, 0, rng, 3);
+  e.row_scale = make_matrix(elem::f32, order::row_major, 1, m, 0,
+                            [&] { return rng() % 2 == 0 ? 1.0F : 2.0F; });
+  e.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0,
+                            [&] { return rng() % 2 == 0 ? 1.0F : 0.5F; });
+  e.has_c = d != elem::s32 && rng() % 2 == 0;
+  if (e.has_c) e.c = integer_matrix(d, ord, m, n, rng() % 2, rng, 3);
+  return e;
+}
+
+/// The result of the whole problem on one device.
+matrix on_one_device(gemm_problem p, gemm_operands o, matrix const& like) {
+  matrix d = like;
+  o.d = d.data();
+  emu::options one_thread;
+  one_thread.os_threads = 1;
+  gemm_emulated(p, o, one_thread);
+  return d;
+}
+
+struct types {
+  elem ab, d;
+};
+
+void check_all_gather(types t, std::uint64_t seed, int ranks) {
+  std::mt19937_64 rng(seed);
+  auto const ord = [&] { return rng() % 2 == 0 ? order::row_major : order::col_major; };
+  std::int64_t const m = 1 + static_cast<std::int64_t>(rng() % 150);
+  std::int64_t const k = 1 + static_cast<std::int64_t>(rng() % 70);
+  order const oa = ord(), ob = ord(), od = ord();
+  matrix const a = integer_matrix(t.ab, oa, m, k, 0, rng);
+  shards const rows = random_shards(m, ranks, rng);
+  std::string const text = "seed " + std::to_string(seed) + " ranks " + std::to_string(ranks);
+  // Fused kernels of the representative set: A and B K-major.
+  bool const k_major = oa == order::row_major && ob == order::col_major;
+  bool const fused = k_major && od == order::row_major && t.d != elem::s32;
+
+  struct rank_data {
+    matrix a, b, d, want;
+    epilogue_operands e;
+    gemm_problem p;
+    gemm_operands o;
+  };
+  std::vector<rank_data> data(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    rank_data& x = data[static_cast<std::size_t>(r)];
+    std::int64_t const n = r == 1 ? 0 : 1 + static_cast<std::int64_t>(rng() % 90);  // ragged, empty
+    x.a = part_of(a, rows.of(r), {0, k}, static_cast<std::int64_t>(rng() % 9));
+    x.b = integer_matrix(t.ab, ob, k, n, 0, rng);
+    x.d = empty_matrix(t.d, od, m, n, static_cast<std::int64_t>(rng() % 3));
+    x.e = random_epilogue(m, n, t.d, od, fused, rng);
+    x.p = {m, n, k, a.desc, x.b.desc, x.d.desc};
+    x.o = {const_cast<matrix&>(a).data(), x.b.data(), nullptr, x.d.data()};
+    x.e.put(x.p, x.o);
+    x.want = on_one_device(x.p, x.o, x.d);
+    x.p.a = x.a.desc, x.o.a = x.a.data();
+  }
+  std::int64_t const bytes =
+      gathered_bytes(operation::all_gather_gemm, data[0].p, rows);  // exactly enough
+  for (path const via : all_paths) {
+    // Epochs pass 2^32 between the calls of a group.
+    auto const groups = group::virtual_ranks(
+        ranks, {.gathered_bytes = bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
+    for (rank_data& x : data) std::fill(x.d.bytes.begin(), x.d.bytes.end(), std::byte{0xFF});
+    run_ranks(groups, [&](group const& g) {
+      rank_data& x = data[static_cast<std::size_t>(g.rank())];
+      for (std::uint64_t call = 0; call < 3; ++call) {
+        random_delay(seed + call, g.rank());
+        all_gather_gemm(g, x.p, x.o, {.rows = rows, .via = via});
+      }
+    });
+    for (rank_data const& x : data)
+      expect_part(x.d, x.want, 0, 0, text + " " + name(via) + " " + std::string(name(t.ab)));
+  }
+}
+
+TEST(AllGatherGemm, GivesTheBitsOfOneDeviceOnEveryPath) {
+  for (int const ranks : {1, 2, 3, 4, 8}) check_all_gather({elem::bf16, elem::f32}, 100, ranks);
+  for (types const t :
+       {types{elem::bf16, elem::bf16}, types{elem::f16, elem::f16}, types{elem::s8, elem::s32}})
+    check_all_gather(t, 101, 3);
+}
+
+void check_reduction(operation op, types t, std::uint64_t seed, int ranks) {
+  std::mt19937_64 rng(seed);
+  auto const ord = [&] { return rng() % 2 == 0 ? order::row_major : order::col_major; };
+  std::int64_t const m = 1 + static_cast<std::int64_t>(rng() % 120);
+  std::int64_t const n = 2 * (1 + static_cast<std::int64_t>(rng() % 50));
+  std::int64_t const k = 1 + static_cast<std::int64_t>(rng() % 40);  // sums are exact in bf16
+  order const oa = ord(), ob = ord(), od = ord();
+  matrix a = integer_matrix(t.ab, oa, m, k, 0, rng), b = integer_matrix(t.ab, ob, k, n, 0, rng);
+  shards const rows = random_shards(m, ranks, rng), parts = random_shards(k, ranks, rng);
+  bool const k_major = oa == order::row_major && ob == order::col_major;
+  bool const fused = k_major && od == order::row_major && t.d != elem::s32;
+  epilogue_operands e = random_epilogue(m, n, t.d, od, fused, rng);
+  matrix const whole_d = empty_matrix(t.d, od, m, n);
+  gemm_problem p{m, n, k, a.desc, b.desc, whole_d.desc};
+  gemm_operands o{a.data(), b.data()};
+  e.put(p, o);
+  matrix const want = on_one_device(p, o, whole_d);
+  bool const scatter = op == operation::gemm_reduce_scatter;
+  std::string const text = "seed " + std::to_string(seed) + " ranks " + std::to_string(ranks) +
+                           " " + name(op) + " " + std::string(name(t.d));
+
+  struct rank_data {
+    matrix a, b, d;
+    epilogue_operands e;
+    gemm_problem p;
+    gemm_operands o;
+  };
+  std::vector<rank_data> data(static_cast<std::size_t>(ranks));
+  std::int64_t bytes = 0;
+  for (int r = 0; r < ranks; ++r) {
+    rank_data& x = data[static_cast<std::size_t>(r)];
+    range const own = scatter ? rows.of(r) : range{0, m};
+    x.a = part_of(a, {0, m}, parts.of(r), 1), x.b = part_of(b, parts.of(r), {0, n}, 2);
+    x.d = empty_matrix(t.d, od, own.size, n, static_cast<std::int64_t>(rng() % 3));
+    x.e = e;
+    if (e.has_c) x.e.c = part_of(e.c, own, {0, n}, 1);
+    if (e.epilogue.bias == along::rows) x.e.bias = part_of(e.bias, {0, 1}, own, 0);
+    x.e.row_scale = part_of(e.row_scale, {0, 1}, own, 0);
+    x.p = {m, n, parts.of(r).size, x.a.desc, x.b.desc, x.d.desc};
+    x.o = {x.a.data(), x.b.data(), nullptr, x.d.data()};
+    x.e.put(x.p, x.o);
+    bytes = gathered_bytes(op, x.p, rows, true);
+  }
+  for (path const via : all_paths)
+    for (bool const float32_partials : {false, true}) {
+      auto const groups = group::virtual_ranks(ranks, {.gathered_bytes = bytes, .timeout_s = 60});
+      for (rank_data& x : data) std::fill(x.d.bytes.begin(), x.d.bytes.end(), std::byte{0xFF});
+      run_ranks(groups, [&](group const& g) {
+        rank_data& x = data[static_cast<std::size_t>(g.rank())];
+        call_options const how{.rows = rows, .via = via, .float32_partials = float32_partials};
+        for (std::uint64_t call = 0; call < 2; ++call) {
+          random_delay(seed + call, g.rank());
+          (scatter ? gemm_reduce_scatter : gemm_all_reduce)(g, x.p, x.o, how);
+        }
+      });
+      for (int r = 0; r < ranks; ++r)
+        expect_part(data[static_cast<std::size_t>(r)].d, want, scatter ? rows.of(r).begin : 0, 0,
+                    text + " " + name(via));
+    }
+}
+
+TEST(GemmReduceScatter, GivesTheBitsOfOneDeviceOnEveryPath) {
+  operation const op = operation::gemm_reduce_scatter;
+  for (int const ranks : {1, 2, 3, 4, 8}) check_reduction(op, {elem::bf16, elem::f32}, 200, ranks);
+  for (types const t : {types{elem::bf16, elem::bf16}, types{elem::s8, elem::s32}})
+    check_reduction(op, t, 201, 3);
+}
+
+TEST(GemmAllReduce, GivesTheBitsOfOneDeviceOnEveryPath) {
+  operation const op = operation::gemm_all_reduce;
+  for (int const ranks : {1, 2, 3, 4, 8}) check_reduction(op, {elem::bf16, elem::f32}, 300, ranks);
+  for (types const t : {types{elem::f16, elem::f16}, types{elem::s8, elem::s32}})
+    check_reduction(op, t, 301, 3);
+}
+
+/// Block scales of A cover the shard, in both orders, and travel with it.
+TEST(AllGatherGemm, ScalesOfAAreGathered) {
+  std::int64_t const m = 40, n = 24, k = 256;
+  for (bool const m_major : {false, true}) {
+    std::mt19937_64 rng(7);
+    matrix a = integer_matrix(elem::e4m3, order::row_major, m, k, 0, rng);
+    matrix b = integer_matrix(elem::e4m3, order::col_major, k, n, 0, rng);
+    matrix scales = make_matrix(elem::f32, m_major ? order::col_major : order::row_major, m, 2, 0,
+                                [&] { return std::ldexp(1.0F, static_cast<int>(rng() % 4)); });
+    std::vector<float> const of_b(2, 0.5F);
+    auto const desc_of = [&](matrix const& x) {
+      std::int64_t const pitch = x.desc.pitch_elems;
+      return m_major ? scale_desc{elem::f32, 1, 128, 1, pitch}
+                     : scale_desc{elem::f32, 1, 128, pitch, 1};
+    };
+    matrix const like = empty_matrix(elem::bf16, order::row_major, m, n);
+    gemm_problem p{m, n, k, a.desc, b.desc, like.desc};
+    p.scale_a = desc_of(scales), p.scale_b = scale_desc{elem::f32, 128, 128, 2, 1};
+    gemm_operands o{a.data(), b.data()};
+    o.scale_a = scales.data(), o.scale_b = of_b.data();
+    matrix const want = on_one_device(p, o, like);
+    shards const rows({17, 0, 23});
+    for (path const via : all_paths) {
+      auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
+      run_ranks(groups, [&](group const& g) {
+        matrix my_a = part_of(a, rows.of(g.rank()), {0, k}, 16);
+        matrix my_scales = part_of(scales, rows.of(g.rank()), {0, 2}, m_major ? 4 : 0);
+        matrix d = like;
+        gemm_problem q = p;
+        q.a = my_a.desc, q.scale_a = desc_of(my_scales);
+        gemm_operands r = o;
+        r.a = my_a.data(), r.scale_a = my_scales.data(), r.d = d.data();
+        all_gather_gemm(g, q, r, {.rows = rows, .via = via});
+        expect_part(d, want, 0, 0, std::string("scales ") + name(via));
+      });
+    }
+  }
+}
+
+/// A gate takes two columns of the sum; the auxiliary output is the sum before the activation.
+void check_gate_or_aux(operation op, gating gate) {
+  std::int64_t const m = 21, n = 48, k = 40;
+  bool const scatter = op == operation::gemm_reduce_scatter, aux = gate == gating::none;
+  std::mt19937_64 rng(11);
+  matrix a = integer_matrix(elem::bf16, order::row_major, m, k, 0, rng, 1);
+  matrix b = integer_matrix(elem::bf16, order::col_major, k, n, 0, rng, 1);
+  matrix const like = empty_matrix(elem::bf16, order::row_major, m, aux ? n : n / 2);
+  matrix const aux_like = empty_matrix(elem::bf16, order::row_major, m, n);
+  gemm_problem p{m, n, k, a.desc, b.desc, like.desc};
+  p.epilogue.act = activation::relu, p.epilogue.gate = gate;
+  if (aux) p.aux = aux_like.desc;
+  gemm_operands o{a.data(), b.data()};
+  matrix want_aux = aux_like;
+  o.aux = want_aux.data();
+  matrix const want = on_one_device(p, o, like);
+  shards const rows = shards::even(m, 3), parts({8, 0, 32});
+  for (path const via : all_paths) {
+    auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
+    run_ranks(groups, [&](group const& g) {
+      range const part = parts.of(g.rank());
+      range const own = scatter ? rows.of(g.rank()) : range{0, m};
+      matrix my_a = part_of(a, {0, m}, part, 0), my_b = part_of(b, part, {0, n}, 0);
+      matrix d = empty_matrix(elem::bf16, order::row_major, own.size, like.cols, 3);
+      matrix my_aux = empty_matrix(elem::bf16, order::row_major, own.size, n, 5);
+      gemm_problem q = p;
+      q.k = part.size, q.a = my_a.desc, q.b = my_b.desc, q.d = d.desc;
+      if (aux) q.aux = my_aux.desc;
+      gemm_operands r{my_a.data(), my_b.data(), nullptr, d.data()};
+      r.aux = my_aux.data();
+      (scatter ? gemm_reduce_scatter : gemm_all_reduce)(g, q, r, {.via = via});
+      std::string const text = std::string(name(op)) + " " + name(via);
+      expect_part(d, want, own.begin, 0, text);
+      if (aux) expect_part(my_aux, want_aux, own.begin, 0, text + " aux");
+    });
+  }
+}
+
+TEST(GemmReduceScatter, GatesAndTheAuxiliaryOutputAreOfTheSum) {
+  for (gating const gate : {gating::none, gating::interleaved, gating::split})
+    for (operation const op : {operation::gemm_reduce_scatter, operation::gemm_all_reduce})
+      check_gate_or_aux(op, gate);
+}
+
+/// reproducible: the bits are equal on all paths and in every run, also where sums are rounded.
+TEST(GemmAllReduce, ReproducibleBitsDoNotDependOnPathOrDelays) {
+  std::int64_t const m = 37, n = 40, k = 90;
+  std::mt19937_64 rng(13);
+  std::normal_distribution<float> normal;
+  matrix a = make_matrix(elem::bf16, order::row_major, m, k, 0, [&] { return normal(rng); });
+  matrix b = make_matrix(elem::bf16, order::col_major, k, n, 0, [&] { return normal(rng); });
+  shards const parts = shards::even(k, 4);
+  std::optional<matrix> first;
+  for (std::uint64_t run = 0; run < 2; ++run)
+    for (path const via : all_paths) {
+      auto const groups = group::virtual_ranks(4, {.timeout_s = 60});
+      std::vector<matrix> d(4, empty_matrix(elem::bf16, order::row_major, m, n));
+      run_ranks(groups, [&](group const& g) {
+        matrix my_a = part_of(a, {0, m}, parts.of(g.rank()), 0);
+        matrix my_b = part_of(b, parts.of(g.rank()), {0, n}, 0);
+        matrix& mine = d[static_cast<std::size_t>(g.rank())];
+        gemm_problem q{m, n, my_a.cols, my_a.desc, my_b.desc, mine.desc};
+        q.reproducible = true;
+        random_delay(run, g.rank());
+        gemm_all_reduce(g, q, {my_a.data(), my_b.data(), nullptr, mine.data()}, {.via = via});
+      });
+      if (!first) first = d[0];
+      for (matrix const& x : d) expect_part(x, *first, 0, 0, name(via));
+    }
+}
+
+}  // namespace
+}  // namespace tw::dist
