@@ -83,6 +83,7 @@ OTHER_NAMES = {
     "device_maps": "tools/check/mutants/map_kernels.hpp",
     "ladder/13_tcgen05": "ladder/blackwell/one_cta.hpp",
     "ladder/14_cta_pair": "ladder/blackwell/cta_pair.hpp",
+    "ladder/side_prefetch_first": "ladder/side/prefetch_first.hpp",
     "pdl": "tools/check/mutants/global_kernels.hpp",
     "tensor_gemm_pair": "tools/check/mutants/tensor_kernels.hpp",
 }

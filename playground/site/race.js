@@ -84,6 +84,7 @@
     clearResult(`${s.name} is running ...`);
     setRunning(true);
     engine.onProgress = share => { byId('progress').value = share; };
+    if (!s.shape) byId('progress').removeAttribute('value');  // its length is not known
     const begin = performance.now();
     try {
       const answer = await engine.text(words(s, state));
@@ -99,6 +100,7 @@
       clearResult(e.message === 'stopped' ? 'Stopped.' : e.message);
       document.body.dataset.ran = e.message === 'stopped' ? 'stopped' : 'failed';
     } finally {
+      if (byId('progress').position < 0) byId('progress').value = 0;
       setRunning(false);
     }
   }
@@ -135,11 +137,15 @@
     return d.file ? [{file: d.file, line: d.line}, ...places] : places;
   }
 
-  function showSource(diagnoses) {
+  /** The file of the reported line, or the one that was chosen of those that the report names. */
+  function showSource(diagnoses, wanted = '') {
     const s = chosen(), box = byId('source');
     const places = diagnoses.flatMap(placesOf).filter(p => sources.files[p.file]);
-    const file = places.length ? places[0].file : sources.kernels[s.kernel];
-    byId('source-title').textContent = `Source: ${file}`;
+    const files = [...new Set([...places.map(p => p.file), sources.kernels[s.kernel]])];
+    const file = files.includes(wanted) ? wanted : files[0];
+    byId('file').replaceChildren(...files.map(f => element('option', {value: f}, f)));
+    byId('file').value = file;
+    shownDiagnoses = diagnoses;
     const marks = new Map();
     places.filter(p => p.file === file).forEach((p, i) => {
       if (!marks.has(p.line)) marks.set(p.line, i === 0 ? 'reported' : 'earlier');
@@ -157,7 +163,7 @@
       box.querySelector('.earlier');
     if (first) box.scrollTop = first.offsetTop - box.offsetTop - box.clientHeight / 3;
   }
-  let shownCorrect = false;
+  let shownCorrect = false, shownDiagnoses = [];
 
   /** Runs the kernel without the fault, and outlines where the fault was planted. */
   async function showCorrect() {
@@ -252,6 +258,7 @@
   byId('fault').addEventListener('input', e => change({fault: e.target.value}));
   byId('schedule').addEventListener('input', e => change({schedule: e.target.value}));
   byId('size').addEventListener('input', e => change({size: e.target.value}));
+  byId('file').addEventListener('input', e => showSource(shownDiagnoses, e.target.value));
   byId('seed').addEventListener('change', e => change({seed: e.target.value.trim()}));
   byId('run-form').addEventListener('submit', e => {
     e.preventDefault();

@@ -161,11 +161,17 @@ constexpr auto lower_bound(R&& r, T const& value, Less less = {}, Projection of 
   while (at != std::end(r) && std::invoke(less, std::invoke(of, *at), value)) ++at;
   return at;
 }
+template <class I>
+struct found_range {
+  I first, last;
+  constexpr I begin() const { return first; }
+  constexpr I end() const { return last; }
+};
 template <class R, class T, class Less = std::less<>, class Projection = identity>
 constexpr auto equal_range(R&& r, T const& value, Less less = {}, Projection of = {}) {
   auto first = ranges::lower_bound(r, value, less, of), last = first;
   while (last != std::end(r) && !std::invoke(less, value, std::invoke(of, *last))) ++last;
-  return min_max<decltype(first)>{first, last};
+  return found_range<decltype(first)>{first, last};
 }
 
 }  // namespace ranges

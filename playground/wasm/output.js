@@ -2,6 +2,8 @@
 // output.js  Where a module's standard output and error go: byte for byte into Module.written,
 //            arrays of Uint8Array by the number of the stream.
 mergeInto(LibraryManager.library, {
+  tw_progress__sig: 'vd',
+  tw_progress: function(share) { Module['progress'](share); },
   fd_write__sig: 'iiiii',
 #if FILESYSTEM
   fd_write__deps: ['$SYSCALLS'],

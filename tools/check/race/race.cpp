@@ -26,8 +26,11 @@ constexpr std::array slice_names{"wait",     "barrier",    "arrive",   "issue",
                                  "multiply", "store",      "stuck"};
 constexpr std::size_t most_slices = 4000;  // of a timeline in JSON, the earliest first
 
-/// The smallest multiple of a tile that gives every role of a rung work: two tiles each way.
-int extent_of(int tile) { return std::max(2 * tile, 256); }
+constexpr int live_clusters = 8;  // at once: the threads of a run fit into a page's 512 MB
+
+/// A small multiple of a tile that gives every role of a rung work: two tiles each way. A rung
+/// without tiles multiplies element by element, which takes long.
+int extent_of(int tile) { return tile == 1 ? 64 : std::max(2 * tile, 256); }
 
 specimen of_rung(ladder::rung const& r) {
   specimen s;
@@ -35,24 +38,29 @@ specimen of_rung(ladder::rung const& r) {
   s.change = r.idea;
   s.of_ladder = true;
   s.rung = r.number;
+  s.rung_name = r.name;
   s.needs = fmt::format("M a multiple of {}, N of {}, K of {}", r.tile[0], r.tile[1], r.tile[2]);
   s.m = s.n = extent_of(std::max(r.tile[0], r.tile[1]));
   s.k = extent_of(r.tile[2]);
   return s;
 }
 
+/// Of the experiments beside the rungs those with a planted fault.
 std::vector<ladder::rung> all_rungs() {
   std::vector<ladder::rung> all = ladder::rungs();
   for (ladder::rung const& r : ladder::blackwell_rungs()) all.push_back(r);
+  for (ladder::rung const& r : ladder::side_rungs())
+    if (std::ranges::any_of(ladder::bugs(),
+                            [&](ladder::planted_bug const& b) { return b.side == r.name; }))
+      all.push_back(r);
   return all;
 }
 
 std::vector<specimen> made() {
   std::vector<specimen> correct, faulty;
-  std::vector<ladder::rung> const rungs = all_rungs();
-  for (ladder::rung const& r : rungs) correct.push_back(of_rung(r));
+  for (ladder::rung const& r : all_rungs()) correct.push_back(of_rung(r));
   for (ladder::planted_bug const& b : ladder::bugs()) {
-    specimen s = of_rung(rungs[static_cast<std::size_t>(b.rung - 1)]);
+    specimen s = of_rung(ladder::rung_of(b));
     s.fault = b.name;
     s.name += "/" + s.fault;
     s.change = b.change;
@@ -90,8 +98,9 @@ struct outcome {
 };
 
 outcome run_rung(specimen const& s, request const& r, emu::options o) {
-  ladder::rung const rung = all_rungs()[static_cast<std::size_t>(
-      s.rung <= 11 ? s.rung - 1 : s.rung - 2)];  // rung 12 is the library's kernel
+  std::vector<ladder::rung> const all = all_rungs();
+  ladder::rung const rung =
+      *std::ranges::find(all, s.rung_name, [](ladder::rung const& r) { return r.name; });
   std::array<int, 3> const shape =
       r.size > 0 ? std::array{r.size, r.size, r.size} : std::array{s.m, s.n, s.k};
   for (std::size_t i = 0; i < 3; ++i)
@@ -99,6 +108,9 @@ outcome run_rung(specimen const& s, request const& r, emu::options o) {
       refuse("TW0680", "problem of " + s.kernel,
              fmt::format("{} x {} x {}", shape[0], shape[1], shape[2]), s.needs, "--size 256");
   o.bank_conflicts = false;
+  o.live_clusters = live_clusters;
+  o.progress = r.progress;
+  o.expected_macs = static_cast<double>(shape[0]) * shape[1] * shape[2];
   ladder::product const x(shape[0], shape[1], shape[2], 1);
   ladder::run_result const result =
       ladder::run(rung, x, static_cast<ladder::bug>(s.which), o, ladder::emulated_sms);

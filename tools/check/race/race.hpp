@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct specimen {
   std::vector<std::string> codes;  // any of them is right; "wrong-result": no rule is broken
   bool of_ladder = false;
   int rung = 0, which = 0;  // of the ladder
+  std::string rung_name;
   std::string needs;        // of the ladder: multiples of M, N and K
   int m = 0, n = 0, k = 0;  // of the ladder: a size that shows the fault
 };
@@ -35,6 +37,7 @@ struct request {
   std::uint64_t seed = 1;
   int size = 0;  // of the ladder: M = N = K; 0: the specimen's own
   bool timeline = true;
+  std::function<void(double)> progress;  // of the ladder: the share of the multiply-adds done
 };
 
 /// The specimen, the diagnoses as emu::to_json writes them, the number of wrong elements if the run

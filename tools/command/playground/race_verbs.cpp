@@ -30,11 +30,13 @@ exit_status print_list() {
 
 }  // namespace
 
-void add_race_verbs(CLI::App& playground, int& status) {
+void add_race_verbs(CLI::App& playground, int& status,
+                    std::function<void(double)> const& progress) {
   CLI::App* const list = playground.add_subcommand(
       "list", "the kernels and planted faults of the page Find the race, as JSON");
   list->callback([&status] { status = static_cast<int>(guarded(true, print_list)); });
   auto const r = std::make_shared<race::request>();
+  r->progress = progress;
   CLI::App* const run =
       playground.add_subcommand("run", "one emulated run of a kernel or fault, as JSON");
   run->add_option("NAME", r->name, "as `list` prints it")->required();
