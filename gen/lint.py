@@ -283,8 +283,9 @@ def check_links(files):
                     continue
                 path = os.path.normpath(os.path.join(os.path.dirname(f.path),
                                                      target.split("#")[0]))
-                packed = path.endswith(".gz") and os.path.isfile(os.path.join(f.root, path))
-                if not packed and path not in paths and path not in folders and \
+                binary = path.endswith((".gz", ".png")) and \
+                    os.path.isfile(os.path.join(f.root, path))
+                if not binary and path not in paths and path not in folders and \
                         not any(folder.startswith(path + "/") for folder in folders):
                     yield f.path, number, f"the link {target} leads to no file"
             if f.path.startswith(("docs/decisions/", "CHANGELOG")):

@@ -103,7 +103,8 @@ def assemble(modules, out):
     if out.exists():
         shutil.rmtree(out)
     (out / "modules").mkdir(parents=True)
-    built = [name for name in PAGES.values() if (modules / f"{name}.wasm").exists()]
+    built = [name for name in PAGES.values()
+             if all((modules / f"{name}.{kind}").exists() for kind in ("js", "wasm"))]
     header = "".join(
         line for line in (SITE / "header.html").read_text(encoding="utf-8").splitlines(True)
         if (page := re.search(r'href="(\w+\.html)"', line)) is None or PAGES[page[1]] in built)

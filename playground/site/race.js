@@ -42,10 +42,14 @@
   }
 
   function change(values) {
+    choose(values);
+    writeFragment(state, defaults);
+  }
+
+  function choose(values) {
     if (running) stop();
     state = {...state, ...values};
     fill();
-    writeFragment(state, defaults);
     record = null;
     showSource([]);
     clearResult('Not run yet.');
@@ -273,7 +277,7 @@
     const line = ['tilewright', ...words(chosen(), state)].map(shellWord).join(' ');
     byId('copied').textContent = await copyText(line, 'command.txt');
   });
-  addEventListener('hashchange', () => change(readFragment(defaults)));
+  addEventListener('hashchange', () => choose(readFragment(defaults)));
 
   (async () => {
     const answer = await engine.text(['playground', 'list']);
