@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <iterator>
 #include <new>
@@ -48,7 +49,8 @@ tensor_argument tensor_of(DLTensor const& t, char const* name) {
   return x;
 }
 
-gemm_call::gemm_call(tw_gemm_args const* args) : args_(own_copy("tw_gemm_args", args)) {
+gemm_call::gemm_call(tw_gemm_args const* args)
+    : args_(own_copy("tw_gemm_args", args, offsetof(tw_gemm_args, groups))) {
   constexpr unsigned known = TW_INVARIANT | TW_C_LAST | TW_F16_SUMS | TW_WRAP | TW_NO_CHECKS |
                              TW_EARLY_START | TW_NO_EARLY_START | TW_SCALE_D_POWER_OF_TWO;
   if ((args_.flags & ~known) != 0)
@@ -74,6 +76,7 @@ gemm_call::gemm_call(tw_gemm_args const* args) : args_(own_copy("tw_gemm_args", 
       {role::scale_d, x.scale_d},
       {role::second_a, x.second_a},
       {role::second_b, x.second_b},
+      {role::groups, x.groups},
   };
   static_assert(std::size(given) == std::size(argument_rows));
   for (auto const& [is, tensor] : given)
@@ -81,6 +84,9 @@ gemm_call::gemm_call(tw_gemm_args const* args) : args_(own_copy("tw_gemm_args", 
   g.scale_a_as = word(x.scale_a_as), g.scale_b_as = word(x.scale_b_as);
   g.scale_d_as = word(x.scale_d_as), g.format = word(x.format);
   g.activation = word(x.activation), g.gate = word(x.gate);
+  g.group_status = take(x.group_status, "group_status");
+  g.groups_as = word(x.groups_as), g.group_axis = word(x.group_axis);
+  g.expected_group_size = x.expected_group_size;
   if (x.alpha != nullptr) g.alpha = *x.alpha;
   if (x.beta != nullptr) g.beta = *x.beta;
   g.precision.promote_k = x.promote == 0 ? 128 : x.promote == TW_PROMOTE_NEVER ? 0 : x.promote;

@@ -15,6 +15,7 @@
 #include "tilewright/dispatch/plan_text.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/plan_answer.hpp"
 
@@ -50,6 +51,12 @@ gemm_operands with_workspace(gemm_operands o, tw_gemm_args const& args) {
   return o;
 }
 
+/// Sizes of groups in host memory. Throws `rejected` TW0496.
+void check_numbers(tensor_gemm const& from) {
+  if (!from.problem.groups) return;
+  if (auto why = refuse_numbers(from.problem, from.operands.groups)) throw rejected(*why);
+}
+
 void compute(gemm_call const& call) {
   tw_gemm_args const& args = call.args();
   tensor_gemm const from = gemm_of_tensors(call.arguments());
@@ -64,6 +71,7 @@ void compute(gemm_call const& call) {
     return;
   }
   if (computes_nothing(p)) return;
+  check_numbers(from);
   emu::options const o = emulator_options(args, p);
   constexpr int emulator = -1;
   auto const plan =
@@ -84,6 +92,7 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
   gemm_problem const& p = from.problem;
   gemm_operands o = from.operands;
   count_as_allocated(o.a), count_as_allocated(o.b), count_as_allocated(o.d);
+  if (p.groups) count_as_allocated(o.groups);
   auto made = std::make_unique<tw_plan>();
   if (args.device != nullptr) {
     made->dev = device_of_word(args.device), made->of_card = true;
@@ -110,6 +119,8 @@ void run(tw_plan const& made, gemm_call const& call) {
                     "the same shapes, strides, types, scales and options",
                     "make a plan for these tensors"});
   if (from.place.is_host()) {
+    if (computes_nothing(from.problem)) return;
+    check_numbers(from);
     emu::options o = emulator_options(args, from.problem);
     if (made.of_card) o.sms = made.dev.sm_count;
     gemm_emulated(made.plan, from.operands, o);

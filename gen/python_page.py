@@ -16,7 +16,8 @@ PAGE = os.path.join(ROOT, "docs/python.md")
 BEGIN, END = "<!-- reference: by gen/python_page.py -->\n", "<!-- end of the reference -->\n"
 # (heading, file, names)
 PARTS = [
-    ("GEMMs", "_gemm", ["gemm"]), ("Quantisation", "_scaled", ["quantize", "Scaled"]),
+    ("GEMMs", "_gemm", ["gemm"]), ("Groups", "_grouped", ["grouped_gemm"]),
+    ("Quantisation", "_scaled", ["quantize", "Scaled"]),
     ("Plans", "_plan", ["plan", "spec", "Plan"]),
     ("Plans of models", "_model", ["plan_model", "ModelPlan"]),
     ("Layouts", "_layout", ["layout", "Layout"]),
@@ -24,8 +25,9 @@ PARTS = [
     ("Errors", "_errors", ["TilewrightError", "RefusedError", "NoDeviceError", "KernelFault",
                            "LayoutError", "Interrupted"]),
     ("Own kernels", "emu", ["build", "load", "Plugin", "Kernel", "Run", "Report"]),
-    ("torch", "torch", ["gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm"]),
-    ("JAX", "jax", ["gemm", "quantize"])]
+    ("torch", "torch", ["gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm",
+                         "grouped_mm", "scaled_grouped_mm"]),
+    ("JAX", "jax", ["gemm", "quantize", "ragged_dot"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")
 
 

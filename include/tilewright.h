@@ -15,6 +15,7 @@
 //
 // Texts that a function returns in a char** are released by tw_free().
 #pragma once
+// clang-format off
 
 #include <stdint.h>
 
@@ -123,6 +124,26 @@ typedef struct tw_gemm_args {
   // tw_plan_make(): bytes that the plan may use; 0: all that a plan can use.
   void *workspace;
   int64_t workspace_bytes;
+  // Groups of unequal size, whose sizes are in memory of the tensors' device: docs/groups.md. NULL:
+  // none. int32 or int64; with G groups, and by the dimensions of a and b:
+  //
+  //   a             b             d            groups divide
+  //   (m, k)        (G, k, n)     (m, n)       m
+  //   (G, m, k)     (k, n)        (m, n)       n
+  //   (m, k)        (k, n)        (G, m, n)    k
+  //   (G, m, k)     (G, k, n)     (G, m, n)    slots: the first rows of each matrix are used
+  //
+  // c is as d. bias: a value for each row or column that groups divide, and for each group (G, n)
+  // along the other one's columns, (G, m, 1) along its rows; of slots both. Elements of d that
+  // belong to no group are not written. Sizes that are not possible: of host tensors TW0496.
+  const DLTensor *groups;
+  // "ends" (NULL), "starts" (G + 1 numbers) or "sizes"; of slots "counts" (NULL).
+  const char *groups_as;
+  const char *group_axis;       // NULL: by dimensions; of slots "m" (NULL) or "n", the columns
+  int64_t expected_group_size;  // of most groups, for the planner; 0: equal groups
+  // GPU: one uint32 or int32, 0 before. If a size is not possible, the kernel takes the nearest one
+  // and writes 1 + its group, the first one.
+  DLTensor *group_status;
 } tw_gemm_args;
 
 // Computes d. Host tensors: returns when d is complete. CUDA tensors: returns after the launch,

@@ -22,7 +22,8 @@ enum : std::int64_t {
   has_scale_b = 8,
   has_level_a = 16,
   has_level_b = 32,
-  has_workspace = 64  // zeros, aliased to the second result
+  has_groups = 64,
+  has_workspace = 128  // zeros, aliased to the second result
 };
 
 DLDataType type_of(ffi::DataType t) {
@@ -36,6 +37,7 @@ DLDataType type_of(ffi::DataType t) {
     case ffi::S8: return {kDLInt, 8, 1};
     case ffi::U8: return {kDLUInt, 8, 1};
     case ffi::S32: return {kDLInt, 32, 1};
+    case ffi::S64: return {kDLInt, 64, 1};
     case ffi::F64: return {kDLFloat, 64, 1};
     default: return {kDLOpaqueHandle, 64, 1};
   }
@@ -92,7 +94,7 @@ struct numbers {
 ffi::Error multiply(DLDevice device, void* stream, ffi::RemainingArgs operands,
                     ffi::RemainingRets results, numbers const& n, word const& scale_a_as,
                     word const& scale_b_as, word const& format, word const& activation,
-                    word const& gate, word const& card) {
+                    word const& gate, word const& card, word const& groups_as) {
   std::vector<tensor> all;
   all.reserve(operands.size() + 1);
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -114,6 +116,7 @@ ffi::Error multiply(DLDevice device, void* stream, ffi::RemainingArgs operands,
   args.c = take(has_c), args.bias = take(has_bias);
   args.scale_a = take(has_scale_a), args.scale_b = take(has_scale_b);
   args.second_a = take(has_level_a), args.second_b = take(has_level_b);
+  args.groups = take(has_groups), args.groups_as = groups_as.get();
   args.alpha = &n.alpha;
   if (n.has_beta) args.beta = &n.beta;
   args.scale_a_as = scale_a_as.get(), args.scale_b_as = scale_b_as.get();
@@ -139,12 +142,12 @@ struct call {
                         std::int64_t promote, bool a_transposed, bool b_transposed, bool has_beta,
                         bool invariant, float alpha, float beta, std::string_view scale_a_as,
                         std::string_view scale_b_as, std::string_view format,
-                        std::string_view activation, std::string_view gate,
-                        std::string_view card) const {
+                        std::string_view activation, std::string_view gate, std::string_view card,
+                        std::string_view groups_as) const {
     return multiply(device, stream, operands, results,
                     {given, promote, a_transposed, b_transposed, has_beta, invariant, alpha, beta},
                     word(scale_a_as), word(scale_b_as), word(format), word(activation), word(gate),
-                    word(card));
+                    word(card), word(groups_as));
   }
 };
 
@@ -166,7 +169,8 @@ auto with_attributes(Binding b) {
       .template Attr<std::string_view>("format")
       .template Attr<std::string_view>("activation")
       .template Attr<std::string_view>("gate")
-      .template Attr<std::string_view>("device");
+      .template Attr<std::string_view>("device")
+      .template Attr<std::string_view>("groups_as");
 }
 
 template <class... Rest>

@@ -194,14 +194,22 @@ void* stream_of(nb::handle given, nb::handle like, DLTensor const* t) {
   return stream;
 }
 
+/// An element of a tuple; None after its end.
+nb::object optional(nb::tuple const& t, std::size_t i) {
+  return i < t.size() ? nb::object(t[i]) : nb::none();
+}
+
 /// The arguments of a GEMM, from three tuples.
 ///
-///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b
-///   words    scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device
+///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b; of groups also
+///            groups, group_status
+///   words    scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device; of groups also
+///            groups_as, group_axis, expected_group_size (an integer)
 ///   numbers  alpha, beta (or None), promote, threads, flags, stream (None: the current one),
 ///            workspace, workspace_bytes
 struct gemm_call {
   tensor a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b;
+  tensor groups, group_status;
   float alpha = 1, beta = 0;
   tw_gemm_args args{};
 
@@ -216,7 +224,9 @@ struct gemm_call {
         scale_b(t[7], "scale_b"),
         scale_d(t[8], "scale_out", true),
         second_a(t[9], "level of a"),
-        second_b(t[10], "level of b") {
+        second_b(t[10], "level of b"),
+        groups(optional(t, 11), "groups"),
+        group_status(optional(t, 12), "status", true) {
     args.size = sizeof args;
     args.a = a.get(), args.b = b.get(), args.c = c.get(), args.d = d.get(), args.aux = aux.get();
     args.bias = bias.get(), args.scale_a = scale_a.get(), args.scale_b = scale_b.get();
@@ -225,6 +235,11 @@ struct gemm_call {
     args.scale_d_as = word(w[2], "scale_out"), args.format = word(w[3], "format");
     args.activation = word(w[4], "activation"), args.gate = word(w[5], "gate");
     args.device = word(w[6], "device");
+    args.groups = groups.get(), args.group_status = group_status.get();
+    args.groups_as = word(optional(w, 7), "groups_as");
+    args.group_axis = word(optional(w, 8), "axis");
+    if (nb::object const size = optional(w, 9); !size.is_none())
+      args.expected_group_size = nb::cast<std::int64_t>(size);
     alpha = number<float>(n[0], "alpha");
     args.alpha = &alpha;
     if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
@@ -289,9 +304,10 @@ std::string key_of(gemm_call const& call) {
     key.append(static_cast<char const*>(p), bytes);
   };
   tw_gemm_args const& x = call.args;
-  for (DLTensor const* t : {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d),
-                            static_cast<DLTensor const*>(x.aux), x.bias, x.scale_a, x.scale_b,
-                            static_cast<DLTensor const*>(x.scale_d), x.second_a, x.second_b}) {
+  for (DLTensor const* t :
+       {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d), static_cast<DLTensor const*>(x.aux),
+        x.bias, x.scale_a, x.scale_b, static_cast<DLTensor const*>(x.scale_d), x.second_a,
+        x.second_b, x.groups}) {
     key.push_back(t == nullptr ? '0' : static_cast<char>('1' + t->ndim));
     if (t == nullptr) continue;
     auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
@@ -301,8 +317,8 @@ std::string key_of(gemm_call const& call) {
     auto const address = reinterpret_cast<std::uintptr_t>(t->data) + t->byte_offset;
     key.push_back(static_cast<char>((address | 256) & -(address | 256)));
   }
-  for (char const* word :
-       {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate}) {
+  for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
+                           x.groups_as, x.group_axis}) {
     if (word != nullptr) key += word;
     key.push_back('\0');
   }
@@ -310,6 +326,7 @@ std::string key_of(gemm_call const& call) {
   key.push_back(x.beta == nullptr ? '0' : '1');
   add(&x.promote, sizeof x.promote), add(&x.flags, sizeof x.flags);
   add(&x.workspace_bytes, sizeof x.workspace_bytes);
+  add(&x.expected_group_size, sizeof x.expected_group_size);
   return key;
 }
 

@@ -215,3 +215,31 @@ def test_a_plan_of_abstract_arrays():
     p = tw.plan(jax.ShapeDtypeStruct((64, 128), jnp.bfloat16),
                 jax.ShapeDtypeStruct((128, 256), jnp.bfloat16))
     assert p.us > 0
+
+
+def test_ragged_dot():
+    """As jax.lax.ragged_dot, with its gradients; rows of no group are zeros."""
+    rng = np.random.default_rng(9)
+    x, w = (jnp.asarray(rng.standard_normal(s), jnp.bfloat16) for s in ((40, 64), (3, 64, 48)))
+    sizes = jnp.asarray([9, 0, 26], jnp.int32)
+    ours, theirs = twj.ragged_dot, jax.lax.ragged_dot
+    for f in (ours, jax.jit(ours)):
+        d = f(x, w, sizes)
+        assert d.dtype == x.dtype and not np.asarray(d[35:]).any()
+        np.testing.assert_allclose(*(np.asarray(v(x, w, sizes), "f4") for v in (f, theirs)),
+                                   rtol=0.02, atol=0.05)
+
+    def loss(f):
+        return lambda x, w: (f(x, w, sizes).astype(jnp.float32) ** 2).sum()
+    both = [jax.grad(loss(f), (0, 1))(x, w) for f in (ours, theirs)]
+    for mine, right in zip(*both):
+        right = np.asarray(right, "f4")
+        assert abs(np.asarray(mine, "f4") - right).max() <= 0.02 * abs(right).max()
+
+
+def test_ragged_dot_refuses():
+    x, w = jnp.ones((8, 16), jnp.bfloat16), jnp.ones((2, 16, 8), jnp.bfloat16)
+    with pytest.raises(tw.RefusedError):
+        twj.ragged_dot(x, w, jnp.ones((3,), jnp.int32))
+    with pytest.raises(Exception, match="TW0496"):
+        twj.ragged_dot(x, w, jnp.asarray([4, 5], jnp.int32)).block_until_ready()

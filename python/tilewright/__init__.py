@@ -18,6 +18,7 @@ from ._errors import (Interrupted, KernelFault, LayoutError, NoDeviceError, Refu
                       TilewrightError)
 from ._errors import refused as _refused
 from ._gemm import gemm
+from ._grouped import grouped_gemm
 from ._layout import Layout, layout
 from ._plan import Plan, plan, spec
 from ._scaled import Scaled, quantize
@@ -28,7 +29,8 @@ _os.register_at_fork(after_in_child=_tw.after_fork)
 __version__ = _tw.version()
 __all__ = ["Interrupted", "KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan",
            "RefusedError", "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm",
-           "layout", "layouts", "plan", "plan_model", "quantize", "set_interrupt", "set_log",
+           "grouped_gemm", "layout", "layouts", "plan", "plan_model", "quantize", "set_interrupt",
+           "set_log",
            "spec"]
 
 

@@ -70,6 +70,15 @@ def gemm(a: _Operand, b: _Operand, *, out: _Array = None, out_dtype: _Dtype = No
          scale_b: _Array = None, scale_a_as: str | None = None, scale_b_as: str | None = None,
          scale_out: _Array = None, promote: int = 128, invariant: bool = False,
          device: _Device = None, stream: Any = None, workspace: Any = None) -> Any: ...
+def grouped_gemm(a: _Array, b: _Array, *, ends: _Array = None, starts: _Array = None,
+                 sizes: _Array = None, counts: _Array = None,
+                 axis: str | None = None, expected_size: int = 0, out: _Array = None,
+                 out_dtype: _Dtype = None, c: _Array = None, alpha: float = 1.0,
+                 beta: float | None = None, bias: _Array = None, activation: _Activation = None,
+                 gate: _Gate = None, scale_a: _Array = None, scale_b: _Array = None,
+                 scale_a_as: str | None = None, scale_b_as: str | None = None, promote: int = 128,
+                 invariant: bool = False, device: _Device = None, stream: Any = None,
+                 workspace: _Array = None, status: _Array = None) -> _Array: ...
 def quantize(x: _Array, to: _Dtype, *, scaling: str | None = None, library: str | None = None,
              power_of_two: bool = False, out: Scaled | None = None,
              stream: Any = None) -> Scaled: ...

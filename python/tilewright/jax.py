@@ -21,15 +21,16 @@ from ._errors import refused
 from ._scaled import Scaled, quantized_shape, split_format
 from ._types import NUMPY, activation_word, type_name
 
-_OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b")
-_WORKSPACE = 64
+_OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b", "groups")
+_GROUPS, _WORKSPACE = 64, 128
 _TARGET = "tilewright_gemm"
 _QUANTIZE_TARGET = "tilewright_quantize"
 _QUANTIZE_WORKSPACE = 256  # bytes
 
 # The arguments that are no arrays: XLA compiles for them.
 _Static = namedtuple("_Static", "out_dtype alpha beta promote invariant scale_a_as scale_b_as "
-                     "format activation gate device a_transposed b_transposed given")
+                     "format activation gate device a_transposed b_transposed given "
+                     "groups_as", defaults=(None,))
 
 
 def _register():
@@ -63,12 +64,12 @@ def _tensors(operands, static, place):
     return [_spec(operands[0], static.a_transposed, place).tensor,
             _spec(operands[1], static.b_transposed, place).tensor, rest.get("c"), None, None,
             rest.get("bias"), rest.get("scale_a"), rest.get("scale_b"), None, rest.get("level_a"),
-            rest.get("level_b")]
+            rest.get("level_b"), rest.get("groups"), None]
 
 
 def _words_and_numbers(static):
     words = (static.scale_a_as, static.scale_b_as, None, static.format, static.activation,
-             static.gate, static.device)
+             static.gate, static.device, static.groups_as, None, None)
     return words, (static.alpha, static.beta, static.promote, 0,
                    1 if static.invariant else 0, 0, 0, 0)
 
@@ -98,7 +99,8 @@ def _attributes(static, given):
             "beta": numpy.float32(0.0 if static.beta is None else static.beta),
             "scale_a_as": static.scale_a_as or "", "scale_b_as": static.scale_b_as or "",
             "format": static.format or "", "activation": static.activation or "",
-            "gate": static.gate or "", "device": static.device or ""}
+            "gate": static.gate or "", "device": static.device or "",
+            "groups_as": static.groups_as or ""}
 
 
 def _call(static, *operands):
@@ -237,6 +239,59 @@ def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activ
                      bool(invariant), scale_a_as, scale_b_as, form, activation, gate, device,
                      bool(a_transposed), bool(b_transposed), given)
     return _gemm(static, *operands)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _ragged(static, lhs, rhs, sizes):
+    d = _call(static, lhs, rhs, sizes)
+    within = jnp.arange(lhs.shape[0]) < sizes.sum()
+    return jnp.where(within[:, None], d, jnp.zeros((), d.dtype))  # the kernel does not write them
+
+
+def _ragged_forward(static, lhs, rhs, sizes):
+    return _ragged(static, lhs, rhs, sizes), (lhs, rhs, sizes)
+
+
+def _ragged_backward(static, operands, g):
+    lhs, rhs, sizes = operands
+    g = g.astype(lhs.dtype)
+    of_lhs = static._replace(out_dtype=str(lhs.dtype), b_transposed=True)
+    of_rhs = static._replace(out_dtype="float32", a_transposed=True)
+    return (_ragged(of_lhs, g, rhs, sizes), _call(of_rhs, lhs, g, sizes).astype(rhs.dtype),
+            numpy.zeros(sizes.shape, jax.dtypes.float0))
+
+
+_ragged.defvjp(_ragged_forward, _ragged_backward)
+
+
+def ragged_dot(lhs, rhs, group_sizes, *, preferred_element_type=None, device=None):
+    """jax.lax.ragged_dot: groups of rows of lhs, a matrix of rhs for each; in or out of jit.
+
+    Args:
+        lhs: (m, k), float16 or bfloat16.
+        rhs: (G, k, n), of lhs's type.
+        group_sizes: (G,) int32: rows of each group, one after the other. Those of the result after
+            the last group are zeros. The CPU refuses sizes that are not possible; a GPU takes the
+            nearest ones.
+        preferred_element_type: of the result; None: lhs's type.
+        device: as of tilewright.gemm().
+
+    Gradients of lhs and rhs.
+
+    Returns:
+        jax.Array (m, n).
+
+    Raises:
+        RefusedError: while tracing.
+    """
+    lhs, rhs, sizes = jnp.asarray(lhs), jnp.asarray(rhs), jnp.asarray(group_sizes)
+    if lhs.ndim != 2 or rhs.ndim != 3:
+        raise refused("TW0481", "dimensions of lhs and rhs", f"{lhs.ndim} and {rhs.ndim}",
+                      "2 and 3: (m, k) and (G, k, n)")
+    out = lhs.dtype if preferred_element_type is None else preferred_element_type
+    static = _Static(type_name(out, "preferred_element_type"), 1.0, None, 128, False, None, None,
+                     None, None, None, device, False, False, _GROUPS, "sizes")
+    return _ragged(static, lhs, rhs, sizes)
 
 
 def _of_scaled(x, scale, scale_as, name):

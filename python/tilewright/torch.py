@@ -12,6 +12,7 @@ import torch
 
 from . import _torch_ops as _ops
 from ._errors import refused
+from ._grouped import call_of_groups
 from ._scaled import Scaled, split_format
 from ._types import type_name
 
@@ -188,8 +189,9 @@ def _operand(x, scale, recipe, swizzle, name):
     return scale, order, level, form
 
 
-def _scaled(a, b, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b, contraction_dim,
-            use_fast_accum, options):
+def _scaled_options(a, b, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b,
+                    contraction_dim, use_fast_accum, options):
+    """Adds the options of gemm() that torch's arguments stand for."""
     if contraction_dim and ([x % 2 for x in contraction_dim] != [1, 0]):
         raise refused("TW0484", "contraction_dim", str(tuple(contraction_dim)), "() or (1, 0)")
     scale_a, options["scale_a_as"], level_a, form = _operand(a, scale_a, recipe_a, swizzle_a, "a")
@@ -203,7 +205,11 @@ def _scaled(a, b, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b, co
         options["level_a"], options["level_b"] = level_a, level_b
     if use_fast_accum:
         options["promote"] = 0
-    return _run(a, b, None, options)
+
+
+def _scaled(a, b, *arguments):
+    _scaled_options(a, b, *arguments)
+    return _run(a, b, None, arguments[-1])
 
 
 def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a=None,
@@ -249,3 +255,103 @@ def scaled_addmm(input, mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_reci
     options = {"out_dtype": input.dtype, "c": input, "beta": float(beta), "alpha": float(alpha)}
     return _scaled(mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
                    swizzle_b, contraction_dim, use_fast_accum, options)
+
+
+# ---- torch.nn.functional's grouped_mm ------------------------------------------------------------
+
+def _grouped(a, b, offs, options, out=None):
+    """The GEMM of groups that end at offs."""
+    call = call_of_groups(
+        a, b, "ends", offs, None, 0, None, None, options.get("bias"), options.get("scale_a"),
+        options.get("scale_b"), options.get("scale_a_as"), options.get("scale_b_as"), None, 1.0,
+        None, None, None, options.get("promote", 128), False, None)
+    result = call.result(out, None if out is not None else options.get("out_dtype"))
+    call.kind.run(call, None, None)
+    return result
+
+
+class _GroupedRows(torch.autograd.Function):
+    """Rows of a in groups, a matrix of b for each."""
+
+    @staticmethod
+    def forward(ctx, a, b, offs, options):
+        ctx.save_for_backward(a, b, offs)
+        return _grouped(a, b, offs, options)
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b, offs = ctx.saved_tensors
+        g = g.to(a.dtype).contiguous()
+        da = db = None
+        if ctx.needs_input_grad[0]:
+            da = _grouped(g, b.mT, offs, {}, torch.zeros_like(a))  # rows of no group
+        if ctx.needs_input_grad[1]:
+            db = _grouped(a.mT, g, offs, {"out_dtype": torch.float32}).to(b.dtype)
+        return da, db, None, None
+
+
+@torch.compiler.disable
+def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
+    """torch.nn.functional.grouped_mm, with its arguments.
+
+    Beyond torch's: any sizes of groups, a bias, CPU tensors without a loop. torch.compile calls it
+    between two graphs.
+
+    Args:
+        mat_a, mat_b: (m, k) and (G, k, n): groups of rows of mat_a; (G, m, k) and (k, n): of
+            columns of mat_b; (m, k) and (k, n): of k; (G, m, k) and (G, k, n), without offs.
+        offs: (G,) int32 or int64: the index after the last row, column or k of each group. Rows and
+            columns of no group are not written.
+        bias: (G, n) of groups of rows.
+        out_dtype: of the result; None: the type of mat_a.
+
+    Gradients of groups of rows, float16 or bfloat16, without a bias.
+
+    Returns:
+        torch.Tensor (m, n); (G, m, n) of groups of k and without offs.
+    """
+    options = {"out_dtype": mat_a.dtype if out_dtype is None else out_dtype}
+    if bias is not None:
+        options["bias"] = bias
+    if offs is None:
+        return _run(mat_a, mat_b, None, options)
+    needs = torch.is_grad_enabled() and any(
+        x is not None and x.requires_grad for x in (mat_a, mat_b, bias))
+    if not needs:
+        return _grouped(mat_a, mat_b, offs, options)
+    if mat_a.dim() != 2 or mat_b.dim() != 3 or bias is not None or mat_a.dtype.itemsize != 2:
+        raise refused("TW0484", "gradient", "of other groups, types or of a bias",
+                      "groups of rows of float16 or bfloat16, without a bias",
+                      "x.detach() is a view without a gradient")
+    return _GroupedRows.apply(mat_a, mat_b, offs, options)
+
+
+@torch.compiler.disable
+def scaled_grouped_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b,
+                      swizzle_a=None, swizzle_b=None, bias=None, offs=None,
+                      output_dtype=torch.bfloat16, contraction_dim=(), use_fast_accum=False):
+    """torch.nn.functional.scaled_grouped_mm, with its arguments and enumerators.
+
+    Args:
+        mat_a, mat_b, bias, offs: as of grouped_mm(), float8.
+        scale_a, scale_recipe_a, scale_b, scale_recipe_b: as of scaled_mm(): TensorWise, RowWise,
+            BlockWise1x128 of mat_a and BlockWise128x128 of mat_b. Scales of the operand with a
+            matrix for each group have the groups in front.
+        The other arguments: as of scaled_mm(). Without a gradient.
+
+    Returns:
+        torch.Tensor, as of grouped_mm().
+    """
+    options = {"out_dtype": mat_a.dtype if output_dtype is None else output_dtype}
+    if bias is not None:
+        options["bias"] = bias
+    if offs is None:
+        return _scaled(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
+                       swizzle_b, contraction_dim, use_fast_accum, options)
+    _scaled_options(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
+                    swizzle_b, contraction_dim, use_fast_accum, options)
+    if "format" in options:
+        raise refused("TW0484", "scale_recipe_a", f"a recipe of {options['format']}",
+                      "TensorWise, RowWise, BlockWise1x128 or BlockWise128x128",
+                      "no kernel of groups has block-scaled operands")
+    return _grouped(mat_a, mat_b, offs, options)

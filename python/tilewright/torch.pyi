@@ -38,3 +38,13 @@ def scaled_addmm(input: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, sc
                  swizzle_b: Any = None, contraction_dim: Sequence[int] = (),
                  use_fast_accum: bool = False, *, beta: float = 1.0, alpha: float = 1.0
                  ) -> torch.Tensor: ...
+def grouped_mm(mat_a: torch.Tensor, mat_b: torch.Tensor, *, offs: torch.Tensor | None = None,
+               bias: torch.Tensor | None = None, out_dtype: torch.dtype | None = None
+               ) -> torch.Tensor: ...
+def scaled_grouped_mm(mat_a: torch.Tensor, mat_b: torch.Tensor, scale_a: _Scales,
+                      scale_recipe_a: Any, scale_b: _Scales, scale_recipe_b: Any,
+                      swizzle_a: Any = None, swizzle_b: Any = None,
+                      bias: torch.Tensor | None = None, offs: torch.Tensor | None = None,
+                      output_dtype: torch.dtype | None = torch.bfloat16,
+                      contraction_dim: Sequence[int] = (), use_fast_accum: bool = False
+                      ) -> torch.Tensor: ...

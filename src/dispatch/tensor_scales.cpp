@@ -42,6 +42,15 @@ scale_choice choice_of_word(std::string_view word, char const* argument) {
   return *choice;
 }
 
+/// A scale for each row or column and each group, (G, N) as torch has it: (G, N, 1).
+scale_tensor with_groups_in_front(scale_tensor const& s, scaled_operand const& x,
+                                  gemm_problem const& p, std::string_view as) {
+  bool const rows = s.rank == 2 && s.shape[0] == x.batch && s.shape[1] == x.outer;
+  bool const each = p.groups && x.batch == p.groups->count;
+  if (!rows || !each || as.find("128") != std::string_view::npos) return s;
+  return {s.type, 3, {s.shape[0], s.shape[1], 1}, {s.stride[0], s.stride[1], 1}};
+}
+
 /// Can the scales of A or B be read so? Those that are not given can.
 bool fits(gemm_arguments const& g, gemm_problem const& p, role x,
           std::optional<block_format> format) {
@@ -117,8 +126,9 @@ scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, role of,
                       std::optional<block_format> format) {
   char const* const argument = row_of(scales_of(of)).word;
   std::string_view const as = convention_of_role(g, scales_of(of));
-  scale_tensor const s = scale_tensor_of(*tensor_of_role(g, scales_of(of)), argument);
   scaled_operand const x = scaled_operand_of(p, of);
+  scale_tensor const s =
+      with_groups_in_front(scale_tensor_of(*tensor_of_role(g, scales_of(of)), argument), x, p, as);
   if (!format)
     return found_or_thrown(recognise_scale(s, x, choice_of_word(as, argument)), argument);
   auto const order = parse_factor_order(as);

@@ -2,8 +2,11 @@
 // group_slices.cpp  Clamps numbers as pipeline/group_table.hpp does, and moves operands.
 #include "tilewright/problem/group_slices.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 #include "tilewright/problem/operand.hpp"
@@ -80,6 +83,33 @@ group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
     before = end;
   }
   return r;
+}
+
+std::optional<rejection> refuse_numbers(gemm_problem const& p, void const* array) {
+  group_desc const& g = *p.groups;
+  group_ranges const ranges = ranges_of_groups(p, array);
+  if (!ranges.first_bad) return std::nullopt;
+  std::int64_t const bad = *ranges.first_bad;
+  if (g.form == group_form::rows)
+    return rejection{
+        "TW0496", fmt::format("group of row {}", bad), fmt::format("{}", number_at(g, array, bad)),
+        fmt::format("0 to {}, or -1 (none); a group begins at a multiple of {}, and at most {} "
+                    "of them follow each other",
+                    g.count - 1, group_alignment, max_groups),
+        "a launch computes the rows before it in these 128 and says so in group_status"};
+  bool const starts = g.form == group_form::starts;
+  bool const first = starts && number_at(g, array, 0) != ranges.of[0].begin;
+  std::int64_t const step = step_of_numbers(p);
+  std::string const need =
+      g.form == group_form::sizes || g.slots()
+          ? "0 or more, and no more rows than there are"
+          : fmt::format("{} or more, the end of the group before, and no more than there are",
+                        ranges.of[static_cast<std::size_t>(bad)].begin);
+  return rejection{
+      "TW0496", fmt::format("number of group {}", bad),
+      fmt::format("{}", number_at(g, array, bad + (starts && !first ? 1 : 0))),
+      need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
+      "a launch takes the nearest number that is possible and says so in group_status"};
 }
 
 group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o,

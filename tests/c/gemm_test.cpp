@@ -373,6 +373,47 @@ TEST(CGemm, NothingToComputeIsRight) {
   d.each([&](std::int64_t, std::int64_t i, std::int64_t j) { EXPECT_EQ(d.get(i * 16 + j), 0); });
 }
 
+TEST(CGemm, GroupsOfRowsAreMultiplied) {
+  constexpr std::int64_t m = 40, n = 48, k = 64, groups = 3;
+  dice random(17);
+  tensor a(elem::bf16, {m, k}), b(elem::bf16, {groups, k, n}, {n * k, 1, k}), d(elem::bf16, {m, n});
+  for (tensor* const t : {&a, &b}) t->fill([&] { return random.number(elem::bf16); });
+  d.fill([] { return 7.0F; });
+  tensor ends(elem::s32, {groups});
+  std::int64_t const end[] = {9, 9, 35};  // the second group is empty
+  for (std::int64_t g = 0; g < groups; ++g) ends.set(g, static_cast<float>(end[g]));
+  tw_gemm_args args = args_of(a, b, d);
+  args.groups = ends.dl(), args.groups_as = "ends", args.group_axis = "m";
+  tw_result r{};
+  r.size = sizeof r;
+  ASSERT_EQ(refusal(tw_result_shape(&args, &r)), "");
+  EXPECT_EQ(r.ndim, 2);
+  EXPECT_EQ(r.shape[0], m);
+  ASSERT_EQ(refusal(tw_gemm(&args)), "");
+  d.each([&](std::int64_t, std::int64_t i, std::int64_t j) {
+    double sum = 0, magnitude = 0;
+    std::int64_t const g = i < end[0] ? 0 : 2;
+    for (std::int64_t x = 0; x < k; ++x) {
+      double const product = a.get(a.at(0, i, x)) * b.get(b.at(g, x, j));
+      sum += product, magnitude += std::abs(product);
+    }
+    if (i < end[2])
+      EXPECT_NEAR(d.get(d.at(0, i, j)), sum, std::abs(sum) / 256 + magnitude * 1e-5);
+    else
+      EXPECT_EQ(d.get(d.at(0, i, j)), 7);
+  });
+  EXPECT_EQ(d.changed_outside(), 0);
+  tw_plan* plan = nullptr;
+  ASSERT_EQ(refusal(tw_plan_make(&args, &plan)), "");
+  EXPECT_EQ(refusal(tw_plan_run(plan, &args)), "");
+  ends.set(2, 41);
+  EXPECT_EQ(refusal(tw_gemm(&args)), "TW0496 number of group 2");
+  EXPECT_EQ(refusal(tw_plan_run(plan, &args)), "TW0496 number of group 2");
+  tw_plan_free(plan);
+  args.groups = nullptr;
+  EXPECT_EQ(refusal(tw_gemm(&args)), "TW0484 groups");
+}
+
 TEST(CGemm, ThreadsHaveTheirOwnErrorsAndResults) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

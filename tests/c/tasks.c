@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tasks.c  The five tasks of docs/c.md, which shows parts of this file, compared with sums in double.
+// tasks.c  The tasks of docs/c.md, which shows parts of this file, compared with sums in double.
+// clang-format off
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,29 @@ static void nvfp4(array *x, array *w) {
   release(&level_a), release(&level_w);
 }
 
+/* The weights of two experts (2, n / 2, k) lie in w; the first has 20 rows of x. */
+static void groups_of_rows(array *x, array *w) {
+  array weights = *w, ends, y = matrix(dtype(kDLBfloat, 16), M, N / 2);
+  int64_t count = 2;
+  tw_gemm_args args;
+  weights.t.ndim = 3;
+  weights.shape[0] = 2, weights.shape[1] = K, weights.shape[2] = N / 2;
+  weights.strides[0] = N / 2 * K, weights.strides[1] = 1, weights.strides[2] = K;
+  ends = make_array(dtype(kDLInt, 32), 1, &count, NULL);
+  ((int32_t *)ends.t.data)[0] = 20, ((int32_t *)ends.t.data)[1] = M;
+  memset(&args, 0, sizeof args);
+  args.size = sizeof args;
+  args.a = tensor(x), args.b = tensor(&weights); /* (m, k), (groups, k, n) */
+  args.groups = tensor(&ends), args.groups_as = "ends";
+  args.d = tensor(&y);
+  if (!MUST(tw_gemm(&args))) return;
+  compare("the first group", from_bf16(((uint16_t *)y.t.data)[5 * (N / 2) + 7]),
+          sum_of(x, w, 5, 7), 0.2);
+  compare("the second group", from_bf16(((uint16_t *)y.t.data)[25 * (N / 2) + 7]),
+          sum_of(x, w, 25, N / 2 + 7), 0.2);
+  release(&ends), release(&y);
+}
+
 static void plan_once(array *x, array *w) {
   array wt = transposed(w), y = matrix(dtype(kDLBfloat, 16), M, N);
   tw_gemm_args args;
@@ -206,6 +230,7 @@ int main(void) {
   bias_and_gelu(&x, &w);
   block_scales(&x, &w);
   nvfp4(&x, &w);
+  groups_of_rows(&x, &w);
   plan_once(&x, &w);
   release(&x), release(&w);
   if (failures == 0) printf("the tasks of docs/c.md\n");

@@ -156,31 +156,7 @@ void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const&
     refuse("TW0616", "numbers of the form rows", fmt::format("{}", numbers.size()),
            fmt::format("{}, the group of each {}", need,
                        g.axis == group_axis::m ? "row of A" : "column of B"));
-  group_ranges const ranges = ranges_of_groups(p, numbers.data());
-  if (!ranges.first_bad) return;
-  auto const bad = static_cast<std::size_t>(*ranges.first_bad);
-  char const* const hint =
-      "a launch takes the nearest number that is possible and says so in "
-      "group_status";
-  if (g.form == group_form::rows)
-    refuse("TW0496", fmt::format("group of row {}", bad), fmt::format("{}", numbers[bad]),
-           fmt::format("0 to {}, or -1 (none); a group begins at a multiple of {}, and at most {} "
-                       "of them follow each other",
-                       g.count - 1, group_alignment, max_groups),
-           "a launch computes the rows before it in these 128 and says so in group_status");
-  bool const starts = g.form == group_form::starts;
-  bool const first = starts && numbers[0] != ranges.of[0].begin;
-  group_range const taken = ranges.of[bad];
-  std::int64_t const step = step_of_numbers(p);
-  std::string const need =
-      g.form == group_form::sizes || g.slots()
-          ? "0 or more, and no more rows than there are"
-          : fmt::format("{} or more, the end of the group before, and no more than there are",
-                        taken.begin);
-  refuse("TW0496", fmt::format("number of group {}", bad),
-         fmt::format("{}", numbers[bad + (starts && !first ? 1 : 0)]),
-         need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
-         hint);
+  if (auto why = refuse_numbers(p, numbers.data())) throw rejected(*why);
 }
 
 }  // namespace tw

@@ -12,6 +12,9 @@
 //   scale_a, scale_b    any that the libraries have  problem.scale_a, scale_b (recognise_scale)
 //   second_a, second_b  one float32            the second level of NVFP4
 //   scale_d             one float32, or what scale_d_as says   problem.scale_d
+//   groups              (G) int32 or int64     problem.groups. The dimensions of a and b say which
+//                                              extent they divide: 2, 3: M; 3, 2: N; 2, 2: K;
+//                                              3, 3: slots
 //
 // One of the two inner strides is 1, and the other is the leading dimension; neither is negative or
 // 0. An operand without a batch, or of a batch of 1, is the same for all matrices. Two e2m1 lie in
@@ -66,6 +69,7 @@ struct gemm_arguments {
   tensor_argument const *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr, *aux = nullptr;
   tensor_argument const *bias = nullptr, *scale_a = nullptr, *scale_b = nullptr;
   tensor_argument const *scale_d = nullptr, *second_a = nullptr, *second_b = nullptr;
+  tensor_argument const *groups = nullptr, *group_status = nullptr;
   /// The convention of scales: "1x128", "torch", "torch:1x128" (parse_scale_choice); of a
   /// block-scaled format "linear" or "32x4x4". Without: from type, shape and strides.
   std::string_view scale_a_as = {}, scale_b_as = {};
@@ -75,6 +79,9 @@ struct gemm_arguments {
   std::string_view format = {};      // "mxfp8", "mxfp4" or "nvfp4" of A and B
   std::string_view activation = {};  // "relu", "gelu", "gelu-erf", "silu", "clamped-quick-gelu"
   std::string_view gate = {};        // "split" or "interleaved"
+  std::string_view groups_as = {};   // "ends", "starts", "sizes" or "counts"
+  std::string_view group_axis = {};  // "m", "n" or "k"; without by dimensions, of slots "m"
+  std::int64_t expected_group_size = 0;
   float alpha = 1.0F;
   std::optional<float> beta = std::nullopt;  // 1 where C is given
   gemm_precision precision = {};
@@ -101,6 +108,7 @@ inline constexpr argument_row argument_rows[] = {
     {role::scale_d, &gemm_arguments::scale_d, &gemm_arguments::scale_d_as},
     {role::second_a, &gemm_arguments::second_a},
     {role::second_b, &gemm_arguments::second_b},
+    {role::groups, &gemm_arguments::groups},
 };
 constexpr argument_row const& argument_row_of(role r) {
   for (argument_row const& x : argument_rows)

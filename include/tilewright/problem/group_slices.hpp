@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tilewright/base/check.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -39,6 +40,8 @@ struct group_ranges {
   std::optional<std::int64_t> first_bad;
 };
 group_ranges ranges_of_groups(gemm_problem const& p, void const* array);
+/// Why a number of the array is not possible (TW0496), if one is not.
+std::optional<rejection> refuse_numbers(gemm_problem const& p, void const* array);
 
 /// A group as a separate GEMM: the problem without groups, and the operands at its first row,
 /// column or k. An empty group has an extent of 0.

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_grouped.py  grouped_gemm(): axes, forms, vectors and scales against float64, refusals."""
+import numpy as np
+import pytest
+
+import tilewright as tw
+from helpers import TYPES, check, dequantized, f64, values
+
+BF16 = TYPES["bfloat16"]
+SIZES = [5, 0, 33, 1, 24]  # of 70 rows: 7 belong to no group
+ENDS = np.cumsum(SIZES)
+STARTS = np.concatenate([[0], ENDS])
+
+
+def numbers(form, dtype=np.int32):
+    return {form: {"ends": ENDS, "starts": STARTS, "sizes": np.array(SIZES)}[form].astype(dtype)}
+
+
+def pieces():
+    return [slice(a, b) for a, b in zip(STARTS[:-1], STARTS[1:])]
+
+
+@pytest.mark.parametrize("form", ["ends", "starts", "sizes"])
+@pytest.mark.parametrize("result", ["bfloat16", "float32"])
+def test_rows(form, result):
+    rng = np.random.default_rng(1)
+    a, w = values(rng, (70, 64), "bfloat16"), values(rng, (5, 48, 64), "bfloat16")
+    out = np.full((70, 48), 7, TYPES[result])
+    d = tw.grouped_gemm(a, w.swapaxes(1, 2), out=out, **numbers(form))
+    assert d is out and (f64(d[ENDS[-1]:]) == 7).all()
+    for g, rows in enumerate(pieces()):
+        check(d[rows], f64(a[rows]), f64(w[g]).T)
+
+
+def test_int64_and_an_expected_size():
+    rng = np.random.default_rng(2)
+    a, w = values(rng, (70, 64), "bfloat16"), values(rng, (5, 48, 64), "bfloat16")
+    d = tw.grouped_gemm(a, w.swapaxes(1, 2), expected_size=14, **numbers("ends", np.int64))
+    assert d.shape == (70, 48)
+    for g, rows in enumerate(pieces()):
+        check(d[rows], f64(a[rows]), f64(w[g]).T)
+
+
+def test_columns():
+    rng = np.random.default_rng(3)
+    a, x = values(rng, (5, 48, 64), "bfloat16"), values(rng, (70, 64), "bfloat16")
+    out = np.zeros((70, 48), BF16).T  # D of columns is column-major
+    d = tw.grouped_gemm(a, x.T, out=out, **numbers("ends"))
+    for g, cols in enumerate(pieces()):
+        check(d[:, cols], f64(a[g]), f64(x[cols]).T)
+
+
+def test_k():
+    """Weight gradients: dW[g] = dY[rows of g]^T X[rows of g]; an empty group gives zeros."""
+    rng = np.random.default_rng(4)
+    dy, x = values(rng, (70, 48), "bfloat16"), values(rng, (70, 64), "bfloat16")
+    d = tw.grouped_gemm(dy.T, x, out_dtype="float32", **numbers("sizes"))
+    assert d.shape == (5, 48, 64) and not d[1].any()
+    for g, rows in enumerate(pieces()):
+        check(d[g], f64(dy[rows]).T, f64(x[rows]))
+
+
+def test_slots():
+    rng = np.random.default_rng(5)
+    a, w = values(rng, (4, 20, 64), "bfloat16"), values(rng, (4, 48, 64), "bfloat16")
+    used = np.array([20, 0, 7, 1], np.int32)
+    out = np.full((4, 20, 48), 7, BF16)
+    tw.grouped_gemm(a, w.swapaxes(1, 2), counts=used, out=out)
+    for g, n in enumerate(used):
+        check(out[g, :n], f64(a[g, :n]), f64(w[g]).T)
+        assert (f64(out[g, n:]) == 7).all()
+
+
+def test_c_alpha_and_beta():
+    rng = np.random.default_rng(6)
+    a, w = values(rng, (70, 64), "bfloat16"), values(rng, (5, 48, 64), "bfloat16")
+    c = values(rng, (70, 48), "bfloat16")
+    d = tw.grouped_gemm(a, w.swapaxes(1, 2), c=c, alpha=0.5, beta=2.0, **numbers("ends"))
+    for g, rows in enumerate(pieces()):
+        check(d[rows], f64(a[rows]), f64(w[g]).T, 0.5, 2 * f64(c[rows]))
+
+
+def test_bias_of_each_group_and_activation():
+    rng = np.random.default_rng(7)
+    a, w = values(rng, (70, 64), "bfloat16"), values(rng, (5, 48, 64), "bfloat16")
+    bias = values(rng, (5, 48), "bfloat16")
+    d = tw.grouped_gemm(a, w.swapaxes(1, 2), bias=bias, activation="relu", **numbers("ends"))
+    for g, rows in enumerate(pieces()):
+        right = np.maximum(f64(a[rows]) @ f64(w[g]).T + f64(bias[g]), 0)
+        assert (abs(f64(d[rows]) - right) <= 0.01 * abs(right) + 0.02).all()
+
+
+@pytest.mark.parametrize("to", ["e4m3:row", "e4m3:1x128"])
+def test_scales(to):
+    rng = np.random.default_rng(8)
+    x, w = values(rng, (70, 256), "bfloat16"), values(rng, (5, 128, 256), "bfloat16")
+    qa = tw.quantize(x, to)
+    qw = tw.quantize(w, "e4m3:row" if to == "e4m3:row" else "e4m3:128x128", library="deepgemm")
+    d = tw.grouped_gemm(qa, qw.T, **numbers("ends"))
+    left = dequantized(qa, 70, 256)
+    for g, rows in enumerate(pieces()):
+        one = tw.Scaled(qw.data[g], qw.scale[g], None, qw.format, qw.order)
+        check(d[rows], left[rows], dequantized(one, 128, 256).T)
+
+
+def test_no_groups():
+    a, w = np.ones((4, 8), BF16), np.ones((0, 16, 8), BF16)
+    out = np.full((4, 16), 7, BF16)
+    tw.grouped_gemm(a, w.swapaxes(1, 2), ends=np.zeros(0, np.int32), out=out)
+    assert (f64(out) == 7).all()
+
+
+A, B = np.ones((8, 16), BF16), np.ones((2, 24, 16), BF16).swapaxes(1, 2)
+TWO = np.array([3, 8], np.int32)
+TABLE = {
+    "no sizes": (lambda: tw.grouped_gemm(A, B), "TW0484", "sizes of the groups"),
+    "two forms": (lambda: tw.grouped_gemm(A, B, ends=TWO, sizes=TWO), "TW0484", "sizes"),
+    "a list": (lambda: tw.grouped_gemm(A, B, ends=[3, 8]), "TW0483", "ends"),
+    "floats": (lambda: tw.grouped_gemm(A, B, ends=TWO.astype("f4")), "TW0483", "groups"),
+    "int16": (lambda: tw.grouped_gemm(A, B, ends=TWO.astype(np.int16)), "TW0483", "groups"),
+    "two dimensions": (lambda: tw.grouped_gemm(A, B, ends=TWO[None]), "TW0616", "groups"),
+    "strides": (lambda: tw.grouped_gemm(A, B, ends=np.array([3, 0, 8, 0], np.int32)[::2]), "TW0482",
+                "groups"),
+    "another number of groups": (lambda: tw.grouped_gemm(A, B, ends=TWO[:1]), "TW0616",
+                                 "matrices in b"),
+    "descending": (lambda: tw.grouped_gemm(A, B, ends=TWO[::-1].copy()), "TW0496",
+                   "number of group 1"),
+    "past the end": (lambda: tw.grouped_gemm(A, B, ends=TWO + 1), "TW0496", "number of group 1"),
+    "negative": (lambda: tw.grouped_gemm(A, B, sizes=TWO - 4), "TW0496", "number of group 0"),
+    "a later start": (lambda: tw.grouped_gemm(A, B, starts=np.array([-1, 3, 8], np.int32)),
+                      "TW0496", "number of group 0"),
+    "counts of rows": (lambda: tw.grouped_gemm(A, B, counts=TWO), "TW0486", "form of the sizes"),
+    "ends of slots": (lambda: tw.grouped_gemm(np.ones((2, 8, 16), BF16), B, ends=TWO), "TW0486",
+                      "form of the sizes"),
+    "another axis": (lambda: tw.grouped_gemm(A, B, ends=TWO, axis="k"), "TW0486", "axis"),
+    "a batch of results": (lambda: tw.grouped_gemm(A, B, ends=TWO, out=np.ones((2, 8, 24), BF16)),
+                           "TW0616", "matrices in"),
+    "bias of one group": (lambda: tw.grouped_gemm(A, B, ends=TWO, bias=np.ones(24, BF16)), "TW0616",
+                          "bias"),
+    "inner sizes": (lambda: tw.grouped_gemm(A[:, :8], B, ends=TWO), "TW0616", "a b"),
+    "too many groups": (lambda: tw.grouped_gemm(A, np.ones((1025, 16, 16), BF16),
+                                                ends=np.full(1025, 8, np.int32)), "TW0492",
+                        "number of groups"),
+    "integers": (lambda: tw.grouped_gemm(np.ones((8, 16), np.int8), np.ones((2, 16, 16), np.int8),
+                                         ends=TWO), "TW0494", "groups"),
+}
+
+
+@pytest.mark.parametrize("row", TABLE, ids=str)
+def test_refusals(row):
+    call, code, argument = TABLE[row]
+    with pytest.raises(tw.RefusedError) as caught:
+        call()
+    assert caught.value.code == code and argument in caught.value.what, caught.value
