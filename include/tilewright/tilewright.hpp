@@ -107,4 +107,5 @@
 #include "tilewright/dispatch/tensors.hpp"
 
 #include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/plan.hpp"
 #include "tilewright/dist/schedule.hpp"

@@ -67,10 +67,11 @@ inline void expect_part(matrix const& got, matrix const& want, std::int64_t row,
       }
 }
 
-/// Up to a few milliseconds, by the rank's own random numbers.
+/// Up to a few milliseconds, by random numbers of the rank; one call in three is 30 ms late.
 inline void random_delay(std::uint64_t seed, int rank) {
   std::mt19937_64 rng(seed * 97 + static_cast<std::uint64_t>(rank));
-  std::this_thread::sleep_for(std::chrono::microseconds(rng() % 3000));
+  bool const late = rng() % 3 == 0;
+  std::this_thread::sleep_for(std::chrono::microseconds(late ? 30'000 : rng() % 3000));
 }
 
 /// A random division of an extent: even, with empty parts, or all in one part.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan.hpp  Predicted times of an operation on several GPUs, for each path, and which path to take.
+//
+// The model: T(rows) is the predicted time of one rank's GEMM of that many rows (plan_gemm), C the
+// time of the communication: copies of v bytes in c copies take alpha c + v / B. Rows are divided
+// evenly over P ranks.
+//
+//   path         all-gather + GEMM, GEMM + reduce-scatter         GEMM + all-reduce
+//   serial       T(M) + C                                         T(M) + 2 C
+//   two-pieces   max(T(M / P), C) + T(M - M / P)                  C more
+//   pieces       max(P T(M / P), C + T(M / P))                    C more
+//
+// The exchange of the results of an all-reduce begins after the sum: nothing hides it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilewright/device/device.hpp"
+#include "tilewright/dist/shards.hpp"
+#include "tilewright/family/plan.hpp"
+
+namespace tw::dist {
+
+/// How fast a GPU sends, bytes per microsecond in each direction, and the time of a copy without
+/// bytes in a queue of copies. The default was measured on two H200 with 18 NVLinks: copy engines
+/// pushed 64 MB at 382 GB/s each way, 1 MB in 5 us. network: of one GPU to other hosts; 400 Gb/s,
+/// not measured.
+struct link_rates {
+  double bytes_per_us = 390e3, copy_us = 3;
+  double network_bytes_per_us = 50e3;
+  bool operator==(link_rates const&) const = default;
+};
+
+/// Bytes that each rank receives from the others in one exchange: (P - 1) / P of A of an
+/// all-gather, else of the partial results.
+double exchanged_bytes(operation op, int ranks, double m, double n, double k, double elem_bytes);
+/// Of these, bytes that come over the network if the ranks are on several hosts, as many on each:
+/// every GPU fetches the shards of its place on the other hosts, (hosts - 1) / P of all, and passes
+/// them on inside of its host.
+double network_bytes(operation op, int ranks, int hosts, double m, double n, double k,
+                     double elem_bytes);
+/// C of the model.
+double exchange_us(link_rates const& l, double bytes, int copies, double over_network_bytes);
+
+/// Times of the model for one exchange of C = exchange_us; `later_us` is added where nothing hides
+/// it.
+double serial_us(double gemm_us, double exchange_us, double later_us);
+double two_pieces_us(double own_us, double rest_us, double exchange_us, double later_us);
+double pieces_us(int ranks, double piece_us, double exchange_us, double later_us);
+
+/// From this N of a rank (all-gather) or K of a rank (reduce-scatter) on, the GEMM takes as long as
+/// the exchange: (P - 1) / P F e / (2 B), with F in operations per us; over a network
+/// (hosts - 1) F e / (2 P B).
+double hidden_from(link_rates const& l, int ranks, int hosts, double flop_per_us,
+                   double elem_bytes);
+
+struct path_time {
+  path via;
+  double us;
+  std::string limit;  // "GEMM", "links" or "network": which part is longest
+};
+
+struct group_plan {
+  operation op;
+  int ranks = 1, hosts = 1;
+  gemm_problem problem;                      // of one rank
+  gemm_plan whole;                           // its GEMM in one launch
+  double gemm_us = 0;                        // of `whole`
+  double own_us = 0, rest_us = 0;            // of the largest shard, and of the other rows
+  double bytes = 0, over_network_bytes = 0;  // of one exchange
+  double exchange_us = 0, later_us = 0;
+  double hidden_from = 0;
+  std::vector<path_time> paths;  // in the order of `path`
+  path chosen = path::serial;
+  std::string why;  // one line
+
+  double us() const { return paths[static_cast<std::size_t>(chosen)].us; }
+};
+
+/// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. Another path than serial
+/// is chosen if it is predicted to take at most 0.95 of the time. Throws as plan_gemm(); TW0903 for
+/// ranks that are not 1 to 4096, or hosts that do not divide them.
+group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
+                           link_rates const& links = {}, int hosts = 1);
+
+}  // namespace tw::dist

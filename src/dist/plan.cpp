@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan.cpp  The model's formulas, and the choice of a path.
+#include "tilewright/dist/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dist/gemm.hpp"
+#include "tilewright/problem/accept.hpp"
+
+namespace tw::dist {
+
+double exchanged_bytes(operation op, int ranks, double m, double n, double k, double elem_bytes) {
+  return (ranks - 1.0) / ranks * m * (splits_k(op) ? n : k) * elem_bytes;
+}
+
+double network_bytes(operation op, int ranks, int hosts, double m, double n, double k,
+                     double elem_bytes) {
+  return (hosts - 1.0) / ranks * m * (splits_k(op) ? n : k) * elem_bytes;
+}
+
+double exchange_us(link_rates const& l, double bytes, int copies, double over_network_bytes) {
+  double const inside = copies == 0 ? 0 : l.copy_us * copies + bytes / l.bytes_per_us;
+  return std::max(inside, over_network_bytes / l.network_bytes_per_us);
+}
+
+double serial_us(double gemm_us, double exchange_us, double later_us) {
+  return gemm_us + exchange_us + later_us;
+}
+double two_pieces_us(double own_us, double rest_us, double exchange_us, double later_us) {
+  return std::max(own_us, exchange_us) + rest_us + later_us;
+}
+double pieces_us(int ranks, double piece_us, double exchange_us, double later_us) {
+  return std::max(ranks * piece_us, exchange_us + piece_us) + later_us;
+}
+
+double hidden_from(link_rates const& l, int ranks, int hosts, double flop_per_us,
+                   double elem_bytes) {
+  double const inside = (ranks - 1.0) / ranks * flop_per_us * elem_bytes / (2 * l.bytes_per_us);
+  double const outside =
+      (hosts - 1.0) * flop_per_us * elem_bytes / (2 * ranks * l.network_bytes_per_us);
+  return std::max(inside, outside);
+}
+
+namespace {
+
+void check_ranks(int ranks, int hosts) {
+  if (ranks < 1 || ranks > 4096)
+    throw rejected({"TW0903", "ranks of a plan", fmt::format("{}", ranks), "1 to 4096", ""});
+  if (hosts < 1 || ranks % hosts != 0)
+    throw rejected({"TW0903", "hosts of a plan", fmt::format("{}", hosts),
+                    fmt::format("a divisor of the {} ranks", ranks), ""});
+}
+
+/// The time of the rank's GEMM of that many rows.
+double gemm_us_of(gemm_problem p, std::int64_t rows, device const& dev) {
+  p.m = rows;
+  if (computes_nothing(p)) return 0;
+  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
+  gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, std::int64_t{64} << 20};
+  return plan_gemm(p, o, dev).predicted_us;
+}
+
+}  // namespace
+
+group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
+                           link_rates const& links, int hosts) {
+  check_ranks(ranks, hosts);
+  group_plan g;
+  g.op = op, g.ranks = ranks, g.hosts = hosts, g.problem = p;
+  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});
+  g.whole =
+      plan_gemm(p, {aligned, aligned, nullptr, aligned, aligned, std::int64_t{64} << 20}, dev);
+  g.gemm_us = g.whole.predicted_us;
+  std::int64_t const own = (p.m + ranks - 1) / ranks;
+  g.own_us = gemm_us_of(p, own, dev), g.rest_us = gemm_us_of(p, p.m - own, dev);
+  auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n),
+             k = static_cast<double>(p.k);
+  double const elem_bytes = size_bits(splits_k(op) ? partial_type(p, false) : p.a.type) / 8.0;
+  g.bytes = exchanged_bytes(op, ranks, m, n, k, elem_bytes);
+  g.over_network_bytes = network_bytes(op, ranks, hosts, m, n, k, elem_bytes);
+  g.exchange_us = exchange_us(links, g.bytes, ranks - 1, g.over_network_bytes);
+  g.later_us = op == operation::gemm_all_reduce ? g.exchange_us : 0;
+  double const flop_per_us = 2 * m * n * k / g.gemm_us;
+  g.hidden_from = hidden_from(links, ranks, hosts, flop_per_us, elem_bytes);
+  bool const network = g.over_network_bytes / links.network_bytes_per_us >= g.exchange_us;
+  std::string const wires = ranks > 1 && hosts > 1 && network ? "network" : "links";
+  auto const limit = [&](double gemm, double exchange) {
+    return gemm >= exchange + g.later_us ? std::string("GEMM") : wires;
+  };
+  g.paths = {{path::serial, serial_us(g.gemm_us, g.exchange_us, g.later_us),
+              limit(g.gemm_us, g.exchange_us)},
+             {path::two_pieces, two_pieces_us(g.own_us, g.rest_us, g.exchange_us, g.later_us),
+              limit(g.own_us, g.exchange_us)},
+             {path::pieces, pieces_us(ranks, g.own_us, g.exchange_us, g.later_us),
+              limit(ranks * g.own_us, g.exchange_us + g.own_us)}};
+  constexpr double certain = 0.95;
+  auto const best = std::min_element(g.paths.begin(), g.paths.end(),
+                                     [](auto const& a, auto const& b) { return a.us < b.us; });
+  double const serial = g.paths.front().us;
+  if (best->us <= certain * serial) g.chosen = best->via;
+  g.why = ranks == 1 ? "one rank: there is no communication"
+          : g.chosen != path::serial
+              ? fmt::format("{:.2f} times as fast as serial", serial / best->us)
+          : best->via == path::serial
+              ? "launches of pieces take longer than they hide"
+              : fmt::format("{} is predicted to be {:.1f} % faster, less than the model's error",
+                            name(best->via), 100 * (serial / best->us - 1));
+  return g;
+}
+
+}  // namespace tw::dist

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_test.cpp  The formulas of the model on numbers by hand, and the choice of a path.
+#include "tilewright/dist/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tilewright/base/check.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::dist {
+namespace {
+
+constexpr operation all_operations[] = {operation::all_gather_gemm, operation::gemm_reduce_scatter,
+                                        operation::gemm_all_reduce};
+
+TEST(GroupPlanModel, BytesAndTimesAreTheFormulas) {
+  // 3/4 of A (100 x 30) or of the partial results (100 x 20), of 2 bytes.
+  EXPECT_DOUBLE_EQ(exchanged_bytes(operation::all_gather_gemm, 4, 100, 20, 30, 2), 4500);
+  EXPECT_DOUBLE_EQ(exchanged_bytes(operation::gemm_reduce_scatter, 4, 100, 20, 30, 2), 3000);
+  EXPECT_DOUBLE_EQ(exchanged_bytes(operation::gemm_all_reduce, 4, 100, 20, 30, 2), 3000);
+  EXPECT_DOUBLE_EQ(exchanged_bytes(operation::all_gather_gemm, 1, 100, 20, 30, 2), 0);
+  EXPECT_DOUBLE_EQ(network_bytes(operation::all_gather_gemm, 4, 2, 100, 20, 30, 2), 1500);
+  EXPECT_DOUBLE_EQ(network_bytes(operation::all_gather_gemm, 4, 1, 100, 20, 30, 2), 0);
+  link_rates const l{.bytes_per_us = 1000, .copy_us = 3, .network_bytes_per_us = 100};
+  EXPECT_DOUBLE_EQ(exchange_us(l, 4500, 3, 0), 9 + 4.5);
+  EXPECT_DOUBLE_EQ(exchange_us(l, 4500, 3, 1500), 15);  // the network takes longer
+  EXPECT_DOUBLE_EQ(exchange_us(l, 0, 0, 0), 0);
+  EXPECT_DOUBLE_EQ(serial_us(100, 20, 7), 127);
+  EXPECT_DOUBLE_EQ(two_pieces_us(30, 80, 20, 7), 117);
+  EXPECT_DOUBLE_EQ(two_pieces_us(30, 80, 50, 7), 137);
+  EXPECT_DOUBLE_EQ(pieces_us(4, 30, 20, 7), 127);
+  EXPECT_DOUBLE_EQ(pieces_us(4, 30, 200, 7), 237);
+}
+
+/// At 700 TFLOP/s and 390 GB/s about 900, 1350 and 1570 columns hide an all-gather of 2 bytes.
+TEST(GroupPlanModel, HiddenFromIsWhereTheGemmTakesAsLongAsTheExchange) {
+  link_rates const l;
+  EXPECT_NEAR(hidden_from(l, 2, 1, 700e6, 2), 897, 1);
+  EXPECT_NEAR(hidden_from(l, 4, 1, 700e6, 2), 1346, 1);
+  EXPECT_NEAR(hidden_from(l, 8, 1, 700e6, 2), 1571, 1);
+  link_rates const free_copies{.copy_us = 0};
+  for (int const ranks : {2, 4, 8}) {
+    double const m = 8192, k = 4096, n = hidden_from(free_copies, ranks, 1, 700e6, 2);
+    double const gemm_us = 2 * m * n * k / 700e6;
+    double const bytes = exchanged_bytes(operation::all_gather_gemm, ranks, m, n, k, 2);
+    EXPECT_NEAR(gemm_us, exchange_us(free_copies, bytes, ranks - 1, 0), 1e-6);
+  }
+  // Two hosts of 8 with 400 Gb/s for each GPU: inside of the hosts the links are the limit.
+  EXPECT_NEAR(hidden_from({.bytes_per_us = 1e12}, 16, 2, 700e6, 2), 875, 1);
+}
+
+gemm_problem bf16_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::f32, order::row_major, n};
+  return p;
+}
+
+TEST(GroupPlan, TakesPiecesWhereTheyHideTheExchangeAndSerialWhereTheyDoNot) {
+  device const& h200 = known_device("h200");
+  for (operation const op : all_operations) {
+    group_plan const large = plan_over_ranks(op, bf16_problem(8192, 8192, 4096), 4, h200);
+    EXPECT_NE(large.chosen, path::serial) << name(op);
+    EXPECT_LT(large.us(), large.paths[0].us);
+    EXPECT_DOUBLE_EQ(large.paths[0].us,
+                     serial_us(large.gemm_us, large.exchange_us, large.later_us));
+    EXPECT_DOUBLE_EQ(large.paths[2].us,
+                     pieces_us(4, large.own_us, large.exchange_us, large.later_us));
+    group_plan const small = plan_over_ranks(op, bf16_problem(16, 1024, 1024), 8, h200);
+    EXPECT_EQ(small.chosen, path::serial) << name(op) << ": " << small.why;
+    group_plan const one = plan_over_ranks(op, bf16_problem(512, 512, 512), 1, h200);
+    EXPECT_EQ(one.chosen, path::serial);
+    EXPECT_DOUBLE_EQ(one.us(), one.gemm_us);
+  }
+  EXPECT_EQ(
+      plan_over_ranks(operation::gemm_all_reduce, bf16_problem(512, 512, 512), 2, h200).later_us,
+      plan_over_ranks(operation::gemm_reduce_scatter, bf16_problem(512, 512, 512), 2, h200)
+          .exchange_us);
+}
+
+TEST(GroupPlan, HostsThatDoNotDivideTheRanksAreRefused) {
+  device const& h200 = known_device("h200");
+  for (auto const& [ranks, hosts] : {std::pair{8, 3}, {8, 0}, {0, 1}, {5000, 1}}) try {
+      plan_over_ranks(operation::all_gather_gemm, bf16_problem(64, 64, 64), ranks, h200, {}, hosts);
+      ADD_FAILURE() << ranks << " ranks on " << hosts << " hosts";
+    } catch (rejected const& e) {
+      EXPECT_EQ(e.why().code, "TW0903");
+    }
+}
+
+}  // namespace
+}  // namespace tw::dist
