@@ -81,7 +81,7 @@ void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const&
       s.problem.a = p.a, s.operands.a = o.a;
       s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
     }
-    gemms.emplace_back(s, emulator);
+    gemms.emplace_back(s, how);
   }
 
   auto const send = [&](int to) {

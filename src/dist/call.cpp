@@ -65,11 +65,10 @@ emu::options options_of(call_options const& how) {
   return o;
 }
 
-planned_gemm::planned_gemm(gemm_slice const& s, emu::options const& options)
-    : operands_(s.operands) {
+planned_gemm::planned_gemm(gemm_slice const& s, call_options const& how) : operands_(s.operands) {
   if (computes_nothing(s.problem)) return;
   constexpr int emulator = -1;
-  plan_ = cached_plan(s.problem, operands_, emulated_device(options), emulator);
+  plan_ = cached_plan(s.problem, operands_, emulated_device(options_of(how), how.device), emulator);
   check_operands(s.problem, operands_);
 }
 

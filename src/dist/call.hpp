@@ -42,7 +42,7 @@ emu::options options_of(call_options const& how);
 class planned_gemm {
  public:
   planned_gemm() = default;
-  planned_gemm(gemm_slice const& s, emu::options const& options);
+  planned_gemm(gemm_slice const& s, call_options const& how);
   void run(emu::options const& options) const;
 
  private:

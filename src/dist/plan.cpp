@@ -103,7 +103,7 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
                                      [](auto const& a, auto const& b) { return a.us < b.us; });
   double const serial = g.paths.front().us;
   if (best->us <= certain * serial) g.chosen = best->via;
-  g.why = ranks == 1 ? "one rank: there is no communication"
+  g.why = ranks == 1 ? "one rank communicates with no other"
           : g.chosen != path::serial
               ? fmt::format("{:.2f} times as fast as serial", serial / best->us)
           : best->via == path::serial

@@ -150,7 +150,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
     gemm_slice s = slice_of(partial, to_send, extent::m, step.rows);
     if (how.via != path::serial && step.sends_to.empty() && step.rows == own)
       s.operands.d = received + b.slot(rank);
-    gemms.emplace_back(s, emulator);
+    gemms.emplace_back(s, how);
   }
   gemm_slice const mine = all_rows ? slice_of(p, o, extent::m, own) : gemm_slice{result, o};
   if (!computes_nothing(mine.problem)) check_operands(mine.problem, mine.operands);
@@ -211,11 +211,6 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
 }
 
 }  // namespace
-
-elem partial_type(gemm_problem const& p, bool float32_partials) {
-  if (is_8_bit_integer(p.a.type) && !has_scales(p)) return elem::s32;
-  return float32_partials || !is_wide_float(p.d.type) ? elem::f32 : p.d.type;
-}
 
 std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type) {
   return buffer_of(op, p, rows, type).bytes;

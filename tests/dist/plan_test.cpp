@@ -33,7 +33,7 @@ TEST(GroupPlanModel, BytesAndTimesAreTheFormulas) {
 }
 
 /// At 700 TFLOP/s and 390 GB/s about 900, 1350 and 1570 columns hide an all-gather of 2 bytes.
-TEST(GroupPlanModel, HiddenFromIsWhereTheGemmTakesAsLongAsTheExchange) {
+TEST(GroupPlanModel, FromHiddenFromOnTheGemmTakesAsLongAsTheExchange) {
   link_rates const l;
   EXPECT_NEAR(hidden_from(l, 2, 1, 700e6, 2), 897, 1);
   EXPECT_NEAR(hidden_from(l, 4, 1, 700e6, 2), 1346, 1);
@@ -58,7 +58,7 @@ gemm_problem bf16_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   return p;
 }
 
-TEST(GroupPlan, TakesPiecesWhereTheyHideTheExchangeAndSerialWhereTheyDoNot) {
+TEST(GroupPlan, TakesPiecesIfTheyHideTheExchangeElseSerial) {
   device const& h200 = known_device("h200");
   for (operation const op : all_operations) {
     group_plan const large = plan_over_ranks(op, bf16_problem(8192, 8192, 4096), 4, h200);

@@ -14,6 +14,7 @@
 #include "tools/request/device_choice.hpp"
 #include "tools/request/epilogue_request.hpp"
 #include "tools/request/group_files.hpp"
+#include "tools/request/rank_options.hpp"
 #include "tools/request/result_scales.hpp"
 
 namespace tw {
@@ -48,6 +49,7 @@ struct gemm_request {
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
   group_request groups;
+  rank_request ranks;
   bool batch = false;    // .npy files may hold stacks of matrices
   bool hazards = false;  // of the emulated run
   bool check = false, json = false, quiet = false;

@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/dist/group.hpp"
@@ -43,6 +44,8 @@ struct call_options {
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
   bool float32_partials = false;
+  /// The device whose kernels the emulator runs (known_device).
+  std::string device = "h200";
   /// Of the launches in the emulator. Ranks are OS threads already: 0 of them is one.
   emu::options emulator = {};
 };

@@ -33,10 +33,10 @@ struct link_rates {
   bool operator==(link_rates const&) const = default;
 };
 
-/// Bytes that each rank receives from the others in one exchange: (P - 1) / P of A of an
+/// Bytes that each rank receives from its peers in one exchange: (P - 1) / P of A of an
 /// all-gather, else of the partial results.
 double exchanged_bytes(operation op, int ranks, double m, double n, double k, double elem_bytes);
-/// Of these, bytes that come over the network if the ranks are on several hosts, as many on each:
+/// Bytes of these over the network, if each of several hosts has an equal number of ranks:
 /// every GPU fetches the shards of its place on the other hosts, (hosts - 1) / P of all, and passes
 /// them on inside of its host.
 double network_bytes(operation op, int ranks, int hosts, double m, double n, double k,
@@ -44,7 +44,7 @@ double network_bytes(operation op, int ranks, int hosts, double m, double n, dou
 /// C of the model.
 double exchange_us(link_rates const& l, double bytes, int copies, double over_network_bytes);
 
-/// Times of the model for one exchange of C = exchange_us; `later_us` is added where nothing hides
+/// Times of the model for one exchange of C = exchange_us; `later_us` is added: nothing hides
 /// it.
 double serial_us(double gemm_us, double exchange_us, double later_us);
 double two_pieces_us(double own_us, double rest_us, double exchange_us, double later_us);

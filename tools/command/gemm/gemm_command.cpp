@@ -19,6 +19,7 @@
 #include "tools/command/gemm/gemm_outputs.hpp"
 #include "tools/command/gemm/gemm_report.hpp"
 #include "tools/command/gemm/gemm_run.hpp"
+#include "tools/command/gemm/ranks_run.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/refuse.hpp"
@@ -130,6 +131,7 @@ exit_status run_gemm(gemm_request const& r) {
   check_truncation(r);
   check_format(r);
   check_orders(r);
+  check_ranks(r);
   check_result_scale_options(r.scale_d);
   matrix_address const out = parse_address(r.d);
   std::vector<matrix_address> arrays{out};
@@ -169,7 +171,7 @@ exit_status run_gemm(gemm_request const& r) {
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
   if (r.hazards && r.device == device_choice::gpu) refuse_hazards_of_gpu();
   gemm_files files(r);
-  bool const on_gpu = choose_gpu(r.device);
+  bool const on_gpu = !r.ranks.any() && choose_gpu(r.device);
   if (on_gpu) check_arch(r.arch, gpu().compute_capability);
   if (r.check) reference_blas::get();  // refuses before the work is done
   if (timeline.any() && on_gpu) refuse_trace_of_gpu();
@@ -178,9 +180,10 @@ exit_status run_gemm(gemm_request const& r) {
   gemm_data data(files);
   std::string said;
   bool const nothing = files.nothing_to_compute();
-  gemm_run const run = nothing  ? run_of_nothing(files)
-                       : on_gpu ? run_on_gpu(files, data, r.family)
-                                : run_recorded(r, files, data, said);
+  gemm_run const run = nothing         ? run_of_nothing(files)
+                       : r.ranks.any() ? run_over_ranks(r, files, data)
+                       : on_gpu        ? run_on_gpu(files, data, r.family)
+                                       : run_recorded(r, files, data, said);
   std::optional<check_report> check;
   if (r.check && !nothing) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();

@@ -13,6 +13,7 @@
 #include "tools/request/family_choice.hpp"
 #include "tools/request/number_checks.hpp"
 #include "tools/request/precision_options.hpp"
+#include "tools/request/rank_options.hpp"
 #include "tools/request/result_scales.hpp"
 #include "tools/request/words.hpp"
 
@@ -162,6 +163,9 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
   verb.add_option("--trace", r->trace,
                   "FILE.json: what the emulated kernel did when, for Perfetto (docs/timeline.md)");
   verb.add_option("--timeline", r->timeline, "FILE.svg: its first tiles as a picture");
+  add_rank_options(verb, r->ranks);
+  for (char const* const other : {"--batch", "--groups", "--trace", "--timeline", "--family"})
+    verb.get_option("--ranks")->excludes(verb.get_option(other));
   verb.add_flag("--hazards", r->hazards,
                 "in the emulator: check the order of the kernel's accesses, as `tilewright check "
                 "gemm` does; a fault ends the run with status 1, and D is not written");

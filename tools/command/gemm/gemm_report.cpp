@@ -178,6 +178,34 @@ static std::string many_text(gemm_problem const& p) {
   return fmt::format(", {} groups of {}", p.groups->count, p.groups->slots() ? "slots" : axis);
 }
 
+namespace {
+
+/// "ranks    4, all-gather + GEMM, pieces: rows 8+8+8+8 of A, columns 16+16+16+16 of B".
+std::string ranks_text(ranks_done const& d) {
+  bool const split = splits_k(d.op);
+  std::string text = fmt::format(
+      "ranks    {}, {}, {}: rows {} of {}, {} {}\n", d.ranks,
+      split ? fmt::format("GEMM + {}", name(d.op)) : fmt::format("{} + GEMM", name(d.op)),
+      name(d.via), d.rows, split ? "D" : "A", split ? "K" : "columns of B", d.parts);
+  if (d.partials) text += fmt::format("         partial results {}\n", name(*d.partials));
+  if (d.op == dist::operation::gemm_all_reduce)
+    text += d.equal ? "         D has equal bits on all ranks\n"
+                    : "         D differs from rank to rank\n";
+  return text;
+}
+
+json ranks_json(ranks_done const& d) {
+  return {{"ranks", d.ranks},
+          {"op", name(d.op)},
+          {"path", name(d.via)},
+          {"rows", d.rows},
+          {splits_k(d.op) ? "k" : "columns", d.parts},
+          {"partials", d.partials ? json(name(*d.partials)) : json(nullptr)},
+          {"equal", d.equal}};
+}
+
+}  // namespace
+
 std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                         std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
@@ -217,6 +245,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
                                    run.threads == 1 ? "" : "s");
+  if (run.ranks) text += ranks_text(*run.ranks);
   text += fmt::format("kernel   {}\n         {}\n", run.plan.kernel, run.plan.why);
   if (p.reproducible) text += fmt::format("order    {}\n", order_text(run.plan));
   text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
@@ -287,6 +316,7 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
     out["hazards_checked"] = run.hazards;
     out["ordinary_accesses_seen"] = run.ordinary_accesses;
   }
+  out["ranks"] = run.ranks ? ranks_json(*run.ranks) : json(nullptr);
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
   bool const in_an_order = p.reproducible && !f.nothing_to_compute();

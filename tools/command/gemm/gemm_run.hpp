@@ -2,12 +2,24 @@
 // gemm_run.hpp  One GEMM on the GPU or in the emulator, timed.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dist/shards.hpp"
 #include "tools/command/gemm/gemm_inputs.hpp"
 
 namespace tw {
+
+/// A GEMM over ranks: how it was divided, "8+8+7".
+struct ranks_done {
+  int ranks = 0;
+  dist::operation op = {};
+  dist::path via = {};
+  std::string rows, parts;  // parts: columns of B, or K
+  std::optional<elem> partials = std::nullopt;
+  bool equal = true;  // each rank of an all-reduce has the bits of D
+};
 
 struct gemm_run {
   bool on_gpu = false;
@@ -16,6 +28,7 @@ struct gemm_run {
   bool hazards = false;            // the emulator checked the order of the kernel's accesses
   bool ordinary_accesses = false;  // it saw the kernel's ordinary loads and stores
   gemm_plan plan;
+  std::optional<ranks_done> ranks = std::nullopt;
   double seconds = 0;  // of one GEMM: GPU event clock, or wall time
   int timed_runs = 1;  // on the GPU the mean of these
 

@@ -19,6 +19,7 @@
 #include "tools/command/help_text.hpp"
 #include "tools/io/mapped_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/report/group_report.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/model_report.hpp"
 #include "tools/report/plan_answer.hpp"
@@ -30,6 +31,7 @@
 #include "tools/request/number_checks.hpp"
 #include "tools/request/precision_options.hpp"
 #include "tools/request/problem_request.hpp"
+#include "tools/request/rank_options.hpp"
 #include "tools/request/result_scales.hpp"
 #include "tools/request/sizes.hpp"
 #include "tools/request/words.hpp"
@@ -54,6 +56,7 @@ struct plan_request {
   bool as_json = false, all_kernels = false;
   std::string model;  // a path: the GEMMs of this transformer instead
   model_request layers;
+  rank_request ranks;
 };
 
 gemm_problem problem_of(plan_request const& r) {
@@ -140,8 +143,20 @@ void check_options(CLI::App const& verb, plan_request const& r) {
   }
 }
 
+exit_status plan_ranks(plan_request const& r) {
+  device const dev = device_of(r);
+  dist::group_plan const g = dist::plan_over_ranks(r.ranks.operation(), problem_of(r),
+                                                   r.ranks.ranks, dev, {}, r.ranks.hosts);
+  if (r.as_json)
+    print_json("tilewright.group_plan/1", group_plan_json(g, dev));
+  else
+    fmt::print("{}", group_plan_text(g, dev));
+  return exit_status::done;
+}
+
 exit_status plan(plan_request const& r) {
   if (!r.model.empty()) return plan_layers(r);
+  if (r.ranks.any()) return plan_ranks(r);
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
   gemm_problem const p = problem_of(r);
@@ -234,6 +249,9 @@ void add_plan_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_flag("--all-kernels", r->all_kernels,
                  "also plans whose kernel this build lacks (TW_KERNELS)");
+  add_rank_plan_options(*verb, r->ranks);
+  for (char const* const other : {"--groups", "--batch", "--top", "--all-kernels", "--family"})
+    verb->get_option("--ranks")->excludes(verb->get_option(other));
   verb->add_option("--model", r->model,
                    "config.json of a transformer: the GEMMs of its layers, instead of SIZE");
   verb->add_option("--tokens", r->layers.tokens, "with --model: numbers of tokens, M of the GEMMs")

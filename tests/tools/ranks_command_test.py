@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ranks_command_test.py  `gemm --ranks` writes the D of one device on every path, and refuses
+options that do not fit; `plan --ranks` prints the model's times."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import pack_f32, write_npy  # noqa: E402
+from command_case import CommandCase  # noqa: E402
+
+
+class Ranks(CommandCase):
+    def setUp(self):
+        super().setUp()
+        # Small integers: every sum is exact, so files are equal byte for byte.
+        for name, rows, cols in (("a.npy", 37, 48), ("b.npy", 40, 48), ("c.npy", 37, 40)):
+            values = [(7 * i + i // 5) % 5 - 2 for i in range(rows * cols)]
+            write_npy(self.path(name), "<f4", (rows, cols), pack_f32(values))
+        self.words = ["a.npy", "b.npy", "--transpose-b", "--out-dtype", "f32"]
+
+    def test_every_path_writes_the_result_of_one_device(self):
+        extra = ["-C", "c.npy", "--alpha", "2"]
+        self.gemm(*self.words, *extra, "-o", "one.npy")
+        for ranks in ("1", "3"):
+            for split, op in (("rows", "all-gather"), ("k", "reduce-scatter"), ("k", "all-reduce")):
+                for path in ("serial", "two-pieces", "pieces"):
+                    with self.subTest(f"{ranks} {op} {path}"):
+                        report = self.gemm(*self.words, *extra, "-o", "d.npy", "--ranks", ranks,
+                                           "--split", split, "--op", op, "--path", path,
+                                           "--check").stdout
+                        self.assertIn(op, report)
+                        self.assertEqual(self.content("d.npy"), self.content("one.npy"))
+
+    def test_the_record_says_how_it_was_divided(self):
+        record = json.loads(self.gemm(*self.words, "-o", "d.npy", "--ranks", "3", "--split", "k",
+                                      "--op", "all-reduce", "--json").stdout)
+        self.assertEqual(record["ranks"], {
+            "ranks": 3, "op": "all-reduce", "path": "pieces", "rows": "13+12+12", "k": "16+16+16",
+            "partials": "f32", "equal": True})
+
+    def test_options_that_do_not_fit_are_refused(self):
+        for words, code in ((["--ranks", "2", "--op", "all-reduce"], "TW0615"),
+                            (["--ranks", "2", "--split", "k", "--op", "all-gather"], "TW0615"),
+                            (["--ranks", "2", "--split", "k", "--partials", "d", "--check"],
+                             "TW0615"),
+                            (["--ranks", "2", "--scale-d", "1"], "TW0615"),
+                            (["--ranks", "2", "--device", "gpu"], "TW0907")):
+            with self.subTest(words):
+                result = self.run_it("gemm", *self.words, "-o", "d.npy", *words, status=2)
+                self.assertIn(code, result.stderr)
+
+    def test_a_plan_has_the_time_of_each_path(self):
+        plan = ["plan", "8192", "8192", "4096", "--ranks", "4"]
+        for op in ("all-gather", "reduce-scatter", "all-reduce"):
+            record = json.loads(self.run_it(*plan, "--op", op, "--json").stdout)
+            times = {p["path"]: p["us"] for p in record["paths"]}
+            self.assertAlmostEqual(times["serial"], record["gemm_us"] + record["exchange_us"] +
+                                   record["later_us"])
+            self.assertAlmostEqual(times["pieces"], record["later_us"] + max(
+                4 * record["shard_us"], record["exchange_us"] + record["shard_us"]))
+            self.assertEqual(times[record["chosen"]], min(times.values()))
+            text = self.run_it(*plan, "--op", op).stdout
+            self.assertIn("<- chosen", text)
+        hosts = self.run_it(*plan, "--hosts", "2").stdout
+        self.assertIn("On paper", hosts)
+        self.assertIn("TW0903", self.run_it(*plan, "--hosts", "3", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// ranks_run.cpp  Shards of a GEMM's operands, and the ranks' calls.
+#include "tools/command/gemm/ranks_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "dist/slice.hpp"
+#include "tilewright/arch/emu/cores.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
+#include "tilewright/dist/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/operand/memory.hpp"
+#include "tools/request/family_choice.hpp"
+
+namespace tw {
+namespace {
+
+using dist::extent;
+using dist::operation;
+using dist::range;
+using dist::shards;
+
+/// As even as whole units allow.
+shards divide(std::int64_t total, int ranks, std::int64_t unit) {
+  shards const units = shards::even(divide_up(total, unit), ranks);
+  std::vector<std::int64_t> sizes;
+  for (int r = 0; r < ranks; ++r) {
+    std::int64_t const begin = std::min(total, units.of(r).begin * unit);
+    sizes.push_back(std::min(total, units.of(r).end() * unit) - begin);
+  }
+  return shards(sizes);
+}
+
+/// Rows of A or columns of B that share a scale or a tile of scales.
+std::int64_t unit_of_outer(std::optional<scale_desc> const& s) {
+  if (!s) return 1;
+  return s->tiled ? scale_tile_rows : std::max<std::int64_t>(1, s->block_outer);
+}
+/// Elements of K that share a scale, an adjacent group of scales, or a byte.
+std::int64_t unit_of_k(gemm_problem const& p) {
+  std::int64_t unit = packs_in_pairs(p.a.type) ? 2 : 1;
+  for (role const x : a_and_b)
+    if (auto const& s = scale(p, x); s && s->block_k > 0)
+      unit = std::max(unit, s->block_k * (s->tiled ? scale_tile_blocks : s->packed_k));
+  return unit;
+}
+
+struct rank_shards {
+  shards rows, parts;  // parts: columns of B, or K
+};
+rank_shards shards_of(rank_request const& r, gemm_problem const& p) {
+  std::int64_t const gate = p.epilogue.gate == gating::none ? 1 : 2;
+  return r.split_k ? rank_shards{shards::even(p.m, r.ranks), divide(p.k, r.ranks, unit_of_k(p))}
+                   : rank_shards{divide(p.m, r.ranks, unit_of_outer(p.scale_a)),
+                                 divide(p.n, r.ranks, std::max(gate, unit_of_outer(p.scale_b)))};
+}
+
+/// The operands of one rank, in the memory of the whole ones.
+dist::gemm_slice slice_of_rank(operation op, gemm_problem const& p, gemm_operands const& o,
+                               rank_shards const& by, int rank) {
+  auto const split = splits_k(op) ? extent::k : extent::n;
+  dist::gemm_slice s = slice_of(p, o, split, by.parts.of(rank));
+  gemm_operands const rows = slice_of(p, o, extent::m, by.rows.of(rank)).operands;
+  for (operand_row const& x : operand_rows) {
+    bool const of_a = x.is == role::a || x.is == role::scale_a;
+    bool const of_b = x.is == role::b || x.is == role::scale_b;
+    bool const of_factors = of_a || of_b || x.kind == operand_kind::second_level;
+    bool const from_rows = op == operation::all_gather_gemm ? of_a : !of_factors;
+    if (op != operation::gemm_all_reduce && from_rows)
+      set_address(s.operands, x.is, address(rows, x.is));
+  }
+  return s;
+}
+
+std::string sizes_text(shards const& s) {
+  std::string text;
+  for (int r = 0; r < s.ranks(); ++r) text += fmt::format("{}{}", r == 0 ? "" : "+", s.of(r).size);
+  return text;
+}
+
+/// The plan of a rank's largest piece, for the report.
+gemm_plan plan_of_piece(gemm_request const& r, gemm_problem const& p, gemm_operands const& o,
+                        rank_shards const& by, device const& dev) {
+  gemm_problem q = p;
+  if (r.ranks.via != dist::path::serial) q.m = by.rows.largest();
+  (r.ranks.split_k ? q.k : q.n) = by.parts.largest();
+  if (r.ranks.split_k) {
+    q.alpha = 1, q.beta = 0;
+    q.c.reset(), q.aux.reset();
+    q.epilogue = {};
+    q.d.type = dist::partial_type(p, !r.ranks.partials_of_d);
+    q.d.pitch_elems = q.n;
+  }
+  gemm_plan plan = plan_gemm(q, o, dev);
+  plan.problem = p;  // of which the report is
+  return plan;
+}
+
+}  // namespace
+
+void check_ranks(gemm_request const& r) {
+  if (!r.ranks.any()) return;
+  check_rank_options(r.ranks);
+  if (r.device == device_choice::gpu)
+    refuse("TW0907", "--ranks", "--device gpu", "the emulator", "leave --device out");
+  if (r.check && r.ranks.split_k && r.ranks.partials_of_d)
+    refuse("TW0615", "command line", "--check with --partials d", "--partials f32 with it",
+           "the error bound is proven for partial results in float32");
+  if (r.scale_d.any())
+    refuse("TW0615", "command line", "--scale-d with --ranks", "one of them",
+           "`tilewright quantize` computes the scales of a D in a file");
+}
+
+gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data) {
+  gemm_problem const& p = files.problem();
+  gemm_operands const o = data.operands();
+  operation const op = r.ranks.operation();
+  int const ranks = r.ranks.ranks;
+  rank_shards const by = shards_of(r.ranks, p);
+  int const threads = r.threads > 0 ? r.threads : emu::usable_cores();
+  dist::call_options how{.rows = by.rows,
+                         .via = r.ranks.via,
+                         .float32_partials = !r.ranks.partials_of_d,
+                         .device = std::string(device_of(r.arch, r.family))};
+  how.emulator.os_threads = std::max(1, threads / ranks);
+  how.emulator.hazards = r.hazards;
+  how.emulator.catch_crashes = false;
+
+  // Of an all-reduce each rank has a separate D; the first one is the result.
+  std::vector<host_buffer> copies;
+  bool const all_rows = op == operation::gemm_all_reduce;
+  std::vector<dist::gemm_slice> of_rank;
+  std::int64_t need = 0;
+  for (int i = 0; i < ranks; ++i) {
+    of_rank.push_back(slice_of_rank(op, p, o, by, i));
+    need = std::max(
+        need, dist::gathered_bytes(op, of_rank.back().problem, by.rows, how.float32_partials));
+    if (!all_rows || i == 0) continue;
+    of_rank.back().operands.d = copies.emplace_back(files.d_shape().size()).data();
+    if (p.aux) of_rank.back().operands.aux = copies.emplace_back(files.aux_shape().size()).data();
+  }
+  require_memory(bytes{2 * need * ranks}, "receive buffers of the ranks");
+  std::vector<emu::statistics> counts(static_cast<std::size_t>(ranks));
+  constexpr double no_limit_s = 1e9;  // a rank that fails ends the waits of the others
+  auto const groups =
+      dist::group::virtual_ranks(ranks, {.gathered_bytes = need, .timeout_s = no_limit_s});
+  gemm_run run;
+  run.device = "emulator";
+  run.threads = how.emulator.os_threads * ranks;
+  run.plan = plan_of_piece(r, p, o, by, emulated_device(how.emulator, how.device));
+  auto const start = std::chrono::steady_clock::now();
+  dist::run_ranks(groups, [&](dist::group const& g) {
+    auto const i = static_cast<std::size_t>(g.rank());
+    dist::call_options mine = how;
+    mine.emulator.counted = &counts[i];
+    auto const call = op == operation::all_gather_gemm       ? dist::all_gather_gemm
+                      : op == operation::gemm_reduce_scatter ? dist::gemm_reduce_scatter
+                                                             : dist::gemm_all_reduce;
+    call(g, of_rank[i].problem, of_rank[i].operands, mine);
+  });
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.hazards = r.hazards;
+  run.ordinary_accesses = counts[0].plain_accesses_seen;
+  run.ranks = ranks_done{ranks, op, r.ranks.via, sizes_text(by.rows), sizes_text(by.parts)};
+  if (r.ranks.split_k) run.ranks->partials = dist::partial_type(p, how.float32_partials);
+  auto const bytes_of_d = static_cast<std::size_t>(files.d_shape().size().count);
+  for (int i = 1; all_rows && i < ranks; ++i)
+    run.ranks->equal =
+        run.ranks->equal &&
+        std::memcmp(of_rank[static_cast<std::size_t>(i)].operands.d, o.d, bytes_of_d) == 0;
+  return run;
+}
+
+}  // namespace tw
