@@ -68,7 +68,7 @@ class Instance:
         self.representative, self.smoke = representative, smoke
 
     def in_set(self, which):
-        if which == "none":
+        if which in ("none", "planned"):
             return False
         if which == "smoke":
             return self.smoke
@@ -190,10 +190,13 @@ def table_text(family, description, instances):
         "    if (i.config == c) return static_cast<int>(&i - table);\n  return -1;\n}\n")
 
 
-def launchers_text(family, name, backend, instances, built, profiled):
+def launchers_text(family, name, backend, instances, built, profiled, planned=""):
+    """planned: parameters of a function that stands for each kernel in a build that plans alone."""
+    other = "&planned_alone" if planned else "nullptr"
     rows = "".join(f"    &launch_{backend}<{i.config}>,\n" if i in built else
-                   f"    nullptr,  // {i.name}\n" for i in instances)
-    body = (f"static constexpr {backend}_launcher table[] = {{\n{rows}}};\n\n"
+                   f"    {other},  // {i.name}\n" for i in instances)
+    alone = f"static void planned_alone({planned}) {{ __builtin_trap(); }}\n\n" if planned else ""
+    body = (f"{alone}static constexpr {backend}_launcher table[] = {{\n{rows}}};\n\n"
             f"std::span<{backend}_launcher const> {backend}_launchers() {{ return table; }}\n")
     return file_text(family, name, f"The kernels of {family} that are built.", ["launchers.hpp"],
                      body + profiled)
@@ -299,8 +302,11 @@ def outputs(sets):
             profiled = ""
             if backend == "emu":
                 profiled = profiled_table(description, instances, family, sets)
+            planned = ""
+            if backend == "emu" and which == "planned":
+                planned = f"int, {description.PARAMS} const&, emu::options const&"
             yield f"{family}/{name}", launchers_text(family, name, backend, instances, built,
-                                                     profiled)
+                                                     profiled, planned)
             if description.PROFILED and builds_profiled(description, backend, which):
                 name = f"profiled_{backend}.{suffix}"
                 yield f"{family}/{name}", profiled_text(description, instances, family, backend,
@@ -325,7 +331,8 @@ def write(out, sets):
 def main():
     parser = argparse.ArgumentParser(description="Kernels that are compiled in, from their lists.")
     parser.add_argument("--out", type=pathlib.Path, help="folder of the generated files")
-    parser.add_argument("--set", choices=SETS, default="full", help="kernels for the emulator")
+    parser.add_argument("--set", choices=[*SETS, "planned"], default="full",
+                        help="kernels for the emulator; planned: plans of all, and no kernel")
     parser.add_argument("--device", choices=SETS, help="kernels for the GPU; default: none")
     parser.add_argument("--names", action="store_true", help="print the names of the set")
     options = parser.parse_args()

@@ -17,6 +17,9 @@ async function loaded(folder, name) {
   return words => {
     written[1] = [];
     written[2] = [];
+    // A file beside, for a module with a file system in memory.
+    for (const name of words.filter(w => /^\w+\.json$/.test(w) && module.FS && fs.existsSync(w)))
+      module.FS.writeFile(name, fs.readFileSync(name));
     const text = Buffer.from(words.map(w => w + '\0').join(''));
     const at = module._malloc(text.length);
     module.HEAPU8.set(text, at);

@@ -14,7 +14,7 @@ function drawBars(box, rows) {
 
 /** A roofline of the levels of `tilewright roofline --json`: FLOP per byte against TFLOP/s. */
 function drawRoofline(box, record) {
-  const width = 460, height = 290, left = 52, bottom = 40, top = 14, right = 12;
+  const width = 460, height = 290, left = 52, bottom = 40, top = 48, right = 24;
   const space = 'http://www.w3.org/2000/svg';
   const make = (name, attributes, text) => {
     const made = document.createElementNS(space, name);
@@ -52,7 +52,7 @@ function drawRoofline(box, record) {
   }
   svg.append(make('text', {x: (left + width) / 2, y: height - 6, 'text-anchor': 'middle'},
                   'FLOP per byte'));
-  svg.append(make('text', {x: 4, y: top - 3}, 'TFLOP/s'));
+  svg.append(make('text', {x: 4, y: 14}, 'TFLOP/s'));
   svg.append(make('path', {class: 'roof', d: `M${left} ${y(peak)}H${width - right}`}));
   levels.forEach((l, i) => {
     const begin = 10 ** low, ridge = peak * 1000 / rate(l.gb_per_s);

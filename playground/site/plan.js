@@ -41,10 +41,10 @@
     byId('plan-text').textContent = text.out;
     byId('plan-chosen').textContent =
       `${chosen.kernel}: ${time(chosen.predicted.us)}, ` +
-      `${chosen.predicted.tflops.toFixed(0)} TFLOP/s on ${record.device_name}. ${record.because} ` +
-      record.limit;
+      `${chosen.predicted.tflops.toFixed(0)} TFLOP/s on ${record.device_name}. Chosen because: ${record.because}. ` +
+      `Limited by ${record.limit}.`;
     drawBars(byId('terms'), Object.entries(chosen.terms_us)
-      .filter(([, us]) => typeof us === 'number')
+      .filter(([name, us]) => typeof us === 'number' && name !== 'waves')  // a number, no time
       .map(([name, us]) => ({name: name.replaceAll('_', ' '), value: us, text: time(us)})));
     byId('plans').replaceChildren(
       element('thead', {}, element('tr', {}, ...['Kernel', 'Predicted', 'TFLOP/s', 'Measured']

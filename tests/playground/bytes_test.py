@@ -11,14 +11,21 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
 COMMAND = os.environ["TW_COMMAND"]
-MODULES = pathlib.Path(os.environ.get("TW_MODULES", ROOT / "build-wasm"))
+MODULES = pathlib.Path(os.environ.get("TW_MODULES", ROOT / "build-wasm")).resolve()
+# Of both commands, with the config.json of a model.
+FOLDER = tempfile.TemporaryDirectory()
+MODEL = {"hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+         "num_key_value_heads": 8, "num_hidden_layers": 32}
+(pathlib.Path(FOLDER.name) / "config.json").write_text(json.dumps(MODEL))
 
 LAYOUTS = [
     "(4,8):(8,1)", "(4,8):(1,4)", "8:1", "((2,2),(4,2)):((4,16),(1,8))", "(3,(2,4)):(8,(4,1))",
@@ -83,6 +90,15 @@ def plan_requests():
                  ["explain", "sm90_bf16_bf16_tn_128x256x64_2x1_s4"],
                  ["occupancy", "--regs", "168", "--threads", "384", "--smem", "200000"],
                  ["occupancy", "--regs", "64", "--threads", "256", "--json"]]
+    # A model is planned with the kernels of the build; the module counts all as built.
+    kernels = json.loads(subprocess.run([COMMAND, "info", "--json"], check=True,
+                                        capture_output=True, text=True).stdout)["kernels"]
+    for device in ("h200", "b200", "a100") if kernels["built"] == kernels["all"] else ():
+        for how in ([], ["--json"], ["--tp", "2", "--tokens", "1,128", "--formats", "bf16,mxfp8"]):
+            requests.append(["plan", "--model", "config.json", "--device", device, *how])
+    requests += [["plan", "--model", "config.json", "--tp", "3"],
+                 ["plan", "--model", "config.json", "--formats", "f64"],
+                 ["plan", "--model", "missing.json"], ["plan", "--tp", "2"]]
     return requests
 
 
@@ -90,6 +106,7 @@ def race_requests():
     names = [s["name"] for s in json.loads(
         subprocess.run([COMMAND, "playground", "list"], check=True, capture_output=True,
                        text=True).stdout)["specimens"]]
+    names = [name for name in names if not name.startswith(WIDTH_OF_STORES)]
     requests = [["playground", "list"], ["playground", "run", "unknown-kernel"],
                 ["playground", "run", names[0], "--schedule", "never"]]
     for name in names:
@@ -99,7 +116,7 @@ def race_requests():
 
 
 def native(words):
-    run = subprocess.run([COMMAND, *words], capture_output=True, cwd=ROOT, timeout=900,
+    run = subprocess.run([COMMAND, *words], capture_output=True, cwd=FOLDER.name, timeout=900,
                          stdin=subprocess.DEVNULL,
                          env={**os.environ, "TILEWRIGHT_TUNE": "off", "TILEWRIGHT_EXACT_SUMS": "0"})
     return run.returncode, run.stdout, run.stderr
@@ -108,11 +125,30 @@ def native(words):
 def of_module(module, requests):
     run = subprocess.run(["node", ROOT / "playground/run_module.cjs", MODULES, module, "--lines"],
                          input="\n".join(json.dumps(r) for r in requests), capture_output=True,
-                         text=True, timeout=3000)
+                         cwd=FOLDER.name, text=True, timeout=3000)
     if run.returncode != 0:
         raise AssertionError(f"{module} ended with {run.returncode}: {run.stderr[-2000:]}")
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     return [(a["status"], base64.b64decode(a["out"]), base64.b64decode(a["err"])) for a in answers]
+
+
+# pack2(acc[i], acc[i + 1]): g++ evaluates the second argument first, clang the first; both elements
+# are read too early.
+ORDER_OF_ARGUMENTS = "reference_gemm/accumulators-read-early"
+
+
+# clang stores the misaligned vector of these faults in other pieces than g++.
+WIDTH_OF_STORES = ("halo/vector-at-four", "halo/vector-in-smem-at-four")
+
+
+def comparable(words, out):
+    # Which kernels a build has: all in the module.
+    if words[0] in ("plan", "explain"):
+        out = out.replace(b", not in this build", b"")
+        out = re.sub(rb'"built":(true|false)', b'"built":0', out)
+    if ORDER_OF_ARGUMENTS in words:
+        return re.sub(rb"Element [01] of an accumulator", b"Element 0 or 1 of an accumulator", out)
+    return out
 
 
 def first_difference(a, b):
@@ -134,6 +170,7 @@ class Bytes(unittest.TestCase):
         different = []
         for words, (status, out, err), (module_status, module_out, module_err) in zip(
                 requests, expected, found):
+            out, module_out = comparable(words, out), comparable(words, module_out)
             if status != module_status:
                 different.append(f"{words}: status {status}, module {module_status}")
             elif out != module_out:

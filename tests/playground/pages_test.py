@@ -200,8 +200,22 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.run("document.querySelectorAll('#roofline svg').length"), 1)
         self.browser.run("byId('m').value = 'many'; byId('m').dispatchEvent(new Event('input'))")
         self.wait("/^TW\\d{4}/.test(byId('plan-error').textContent)")
+        self.assertIn("m=many", self.browser.run("location.hash"))
         self.wait("byId('explained').textContent.includes('TW0104')")
         self.wait("byId('occupied').textContent.length > 100")
+
+    @unittest.skipUnless("plan.html" in PAGES, "the module is not built")
+    def test_the_gemms_of_a_model(self):
+        self.open("plan.html")
+        model = {"hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+                 "num_key_value_heads": 8, "num_hidden_layers": 32}
+        self.browser.run(f"byId('config').value = {json.dumps(json.dumps(model))};"
+                         "byId('plan-model').click()")
+        self.wait("byId('model-text').textContent.includes('gate_up')")
+        self.browser.run("byId('config').value = '{'; byId('plan-model').click()")
+        self.wait("/^TW\\d{4}/.test(byId('model-text').textContent)")
+        self.browser.run("byId('config').value = '[]'; byId('plan-model').click()")
+        self.wait("/^TW\\d{4}/.test(byId('model-text').textContent)")
 
     # ---- races ----
 

@@ -28,9 +28,13 @@ constexpr std::size_t most_slices = 4000;  // of a timeline in JSON, the earlies
 
 constexpr int live_clusters = 8;  // at once: the threads of a run fit into a page's 512 MB
 
-/// A small multiple of a tile that gives every role of a rung work: two tiles each way. A rung
-/// without tiles multiplies element by element, which takes long.
-int extent_of(int tile) { return tile == 1 ? 64 : std::max(2 * tile, 256); }
+/// A small size that gives every role of a rung work: two tiles each way, four steps over K. The
+/// rungs that take any extents have tiles of at most 256.
+std::array<int, 3> small_size(std::array<int, 3> const& tile) {
+  if (tile == std::array{1, 1, 1}) return {512, 512, 256};
+  int const extent = 2 * std::max(tile[0], tile[1]);
+  return {extent, extent, 4 * tile[2]};
+}
 
 specimen of_rung(ladder::rung const& r) {
   specimen s;
@@ -40,8 +44,8 @@ specimen of_rung(ladder::rung const& r) {
   s.rung = r.number;
   s.rung_name = r.name;
   s.needs = fmt::format("M a multiple of {}, N of {}, K of {}", r.tile[0], r.tile[1], r.tile[2]);
-  s.m = s.n = extent_of(std::max(r.tile[0], r.tile[1]));
-  s.k = extent_of(r.tile[2]);
+  auto const [m, n, k] = small_size(r.tile);
+  s.m = m, s.n = n, s.k = k;
   return s;
 }
 
