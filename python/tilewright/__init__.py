@@ -9,7 +9,6 @@ Arrays in host memory are multiplied by the emulator, which runs the kernels of 
 races; CUDA arrays on their GPU.
 """
 import atexit as _atexit
-import json as _json
 import os as _os
 
 from . import _tw
@@ -40,7 +39,8 @@ def devices():
     Returns:
         dict: schema tilewright.devices/1.
     """
-    return _json.loads(_tw.devices_json())
+    import json
+    return json.loads(_tw.devices_json())
 
 
 def explain(code):

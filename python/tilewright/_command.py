@@ -60,22 +60,23 @@ def _parser():
     verbs = parser.add_subparsers(dest="verb", required=True)
 
     verb = verbs.add_parser("layout", help="evaluate or draw an expression of the layout algebra")
-    verb.add_argument("expression")
+    verb.add_argument("expression", help="such as 'zipped_divide((4,8):(8,1), (2,4))'")
     verb.add_argument("--json", action="store_true")
     verb.add_argument("--svg", action="store_true")
     verb.set_defaults(run=_layout)
 
     verb = verbs.add_parser("plan", help="the kernel for a GEMM and its predicted time")
-    for extent in ("m", "n", "k"):
-        verb.add_argument(extent, type=int)
+    for extent, what in (("m", "rows of A and D"), ("n", "columns of D, rows of the weights"),
+                         ("k", "columns of A and of the weights")):
+        verb.add_argument(extent, type=int, help=what)
     verb.add_argument("--format", default="bf16", help="bf16, e4m3:1x128, nvfp4 ...")
-    verb.add_argument("--out-dtype")
-    verb.add_argument("--device")
+    verb.add_argument("--out-dtype", help="the type of D; bfloat16 of 8-bit floats")
+    verb.add_argument("--device", help="h200, b200 ...; `tilewright info` lists them")
     verb.add_argument("--json", action="store_true")
     verb.set_defaults(run=_plan)
 
     verb = verbs.add_parser("explain", help="the page of an error code")
-    verb.add_argument("code")
+    verb.add_argument("code", help="TW0451, E0024 ...")
     verb.set_defaults(run=_explain)
 
     verb = verbs.add_parser("info", help="the version and the devices")
@@ -83,9 +84,9 @@ def _parser():
     verb.set_defaults(run=_info)
 
     verb = verbs.add_parser("check", help="run a plugin's kernels in the emulator")
-    verb.add_argument("plugin")
-    verb.add_argument("--seeds", type=int, default=1)
-    verb.add_argument("--reports", type=int, default=3)
+    verb.add_argument("plugin", help="a library of tilewright.emu.build()")
+    verb.add_argument("--seeds", type=int, default=1, help="orders of the threads for each run")
+    verb.add_argument("--reports", type=int, default=3, help="reports that are printed at most")
     verb.set_defaults(run=_check)
     return parser
 

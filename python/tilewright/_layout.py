@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """_layout.py  The layout algebra: immutable values, evaluated by the library."""
-import json
 import math
 import re
 
@@ -24,6 +23,7 @@ def _parsed(text):
         return int(text)
     if not re.fullmatch(r"[\d,() -]+", text):
         return text
+    import json
     return _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
 
 
@@ -59,6 +59,7 @@ def _text(x, within=""):
 
 def _value(text, predicate=False):
     """The value of an answer: a Layout, integers, a truth value or a text."""
+    import json
     answer = json.loads(text)
     res = answer["res"]
     if "n" in answer or _SYMBOLIC.fullmatch(res):

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """_plan.py  Plans: a kernel is chosen once, with its predicted time, for tensors or specs."""
-import json
-
 from . import _tw
 from ._arrays import Spec, SpecKind, place_of, type_of_numbers
 from ._gemm import Call
@@ -62,6 +60,7 @@ class Plan:
     def record(self):
         """The record of `tilewright plan --json`, schema tilewright.plan/1 (dict)."""
         if self._record is None:
+            import json
             self._record = json.loads(self._made.json(1))
         return self._record
 
@@ -97,6 +96,7 @@ class Plan:
 
     def candidates(self, n=0):
         """The n best plans, best first (0: all): dicts with kernel, predicted and terms_us."""
+        import json
         return json.loads(self._made.json(n))["plans"]
 
     def __call__(self, a, b, *, out=None, c=None, bias=None, scale_a=None, scale_b=None,
