@@ -138,18 +138,22 @@ def profile(command, rung):
             if e["ph"] == "M" and e["name"] == "thread_name"}
     slices = [e for e in events if e["ph"] == "X"]
     cycles = max(e["ts"] + e["dur"] for e in slices)
-    threads = next(tid for tid, name in rows.items()
-                   if name.startswith("consumer") or name.startswith("warp"))
+    threads, who = next((tid, "store" if name.startswith("store") else "multiply")
+                        for tid, name in rows.items()
+                        if name.startswith(("consumer", "warp", "store")))
 
     def share(of):
         return 100 * sum(e["dur"] for e in slices if of(e)) / cycles
 
     text = f"| of {cycles:,} cycles of a CTA of rung {rung} in the model | share |\n|---|---:|\n"
-    text += f"| the tensor cores multiply | {share(lambda e: e['cat'] == 'wgmma'):.0f} % |\n"
+    text += f"| the tensor cores multiply | {share(lambda e: e['cat'] == 'multiply'):.0f} % |\n"
     for category, words in SHARES:
         part = share(lambda e, c=category: e["tid"] == threads and e["cat"] == c)
+        if who == "store":  # rungs 13 and 14: other threads multiply
+            words = {"wait": "wait for the sums", "store": "load them and store D"}.get(
+                category, words)
         if part >= 0.5:
-            text += f"| the threads that multiply {words} | {part:.0f} % |\n"
+            text += f"| the threads that {who} {words} | {part:.0f} % |\n"
     return text
 
 

@@ -57,6 +57,7 @@ struct nvfp4_gemm {
     if (warp == 0 && tw::elect_one()) load(p, s, m, n);
     if (warp == 1 && tw::elect_one()) multiply(p, s, sums);
     tw::warp_sync();
+    tw::enter_role("store");
     s.done.wait(0);
     tw::tcgen05_fence_after();
     float* const d = p.d + (std::int64_t{m} * rows + tw::thread_id()) * p.n + n * rows;
@@ -72,6 +73,7 @@ struct nvfp4_gemm {
   }
 
   TW_DEVICE static void load(params const& p, smem& s, int m, int n) {
+    tw::enter_role("load");
     tw::ring<stages> at;
     for (int k = 0; k < p.k_blocks; ++k, at.next()) {
       tw::mbarrier& landed = s.landed[at.stage];
@@ -85,6 +87,7 @@ struct nvfp4_gemm {
   }
 
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t sums) {
+    tw::enter_role("multiply");
     constexpr std::uint32_t idesc =
         tw::umma_scaled_idesc{.a_format = 1, .b_format = 1, .n = rows, .m = rows, .ue8m0 = false}
             .bits();

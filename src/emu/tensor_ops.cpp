@@ -164,6 +164,7 @@ void tensor_unit::multiply(umma_call const& call, site where) {
   ++m_.counts_.ummas;
   if (hazard::checker* check = t.block->cluster->check.get())
     check->multiply(t, call, shape, where);
+  if (m_.log_) m_.log_->multiply(t, shape, call);
   m_.async.issue(t, {.multiply = call, .where = where});
 }
 
@@ -197,6 +198,7 @@ void tensor_unit::commit(void* bar, int ctas, std::uint32_t mask, bool multicast
     op.arrives.push_back({&c, &b});
   }
   if (check != nullptr) check->commit(t, op);
+  if (m_.log_) op.traced_as = m_.log_->tensor_commit(t);
   m_.async.issue(t, std::move(op));
 }
 
@@ -328,7 +330,7 @@ void tensor_unit::complete_commit(thread& t, tensor_op const& op) {
           op.where, {object_name(m_.grid_, *a.cta, b.offset), b.phase, b.made_at, &t});
     ++m_.counts_.arrives;
     if (hazard::checker* check = a.cta->cluster->check.get()) check->committed(t, op, b);
-    if (m_.log_) m_.log_->arrive(t, *a.cta, b);
+    if (m_.log_) m_.log_->committed(op.traced_as, *a.cta, b);
     barriers::arrives(t, b);
     --b.pending;
     m_.barrier.complete_if_done(*a.cta, b);

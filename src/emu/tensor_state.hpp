@@ -63,6 +63,7 @@ struct tensor_op {
   };
   std::vector<arrive> arrives = {};
   std::uint32_t until = 0;         // it covers the operations up to this one, counted from 1
+  std::uint32_t traced_as = ~0U;   // of a commit in a recording
   hazard::clock_ref known = {};    // what the thread knew of asynchronous work when it issued it
   hazard::clock_ref ordered = {};  // the same of tcgen05 operations
   site where = {};

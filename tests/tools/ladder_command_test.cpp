@@ -118,7 +118,7 @@ TEST(LadderCommand, RefusesWhatItCannotDo) {
   EXPECT_EQ(run_command({"ladder", "--rung", "16"}).status, 2);
   for (auto const& words :
        std::vector<std::vector<std::string>>{{"ladder", "--rung", "13", "--device", "gpu"},
-                                             {"ladder", "--rung", "15", "--timeline", "t.svg"}}) {
+                                             {"ladder", "--rung", "12", "--timeline", "t.svg"}}) {
     auto const r = run_command(words);
     EXPECT_EQ(r.status, 2);
     EXPECT_NE(r.err.find("TW0681"), std::string::npos) << r.err;

@@ -108,7 +108,7 @@ TEST(StagesCommand, TheTraceHoldsBothAndIsValid) {
   bool timeline = false;
   for (auto const& e : trace) {
     if (e.value("cat", "") == "stage") ++stages[e["name"]];
-    timeline = timeline || e.value("cat", "") == "wgmma";
+    timeline = timeline || e.value("cat", "") == "multiply";
   }
   EXPECT_TRUE(timeline);
   EXPECT_EQ(stages["load"], figures["load"]["events"]);

@@ -148,7 +148,7 @@ TEST_F(gemm_trace, the_picture_is_xml_with_its_rows_legend_and_both_papers) {
   ASSERT_EQ(run({"--device", "emu", "--quiet", "--timeline", svg}).status, 0);
   std::string const text = read_file(svg);
   expect_xml(text);
-  for (char const* part : {"CTA 0", "math (warps 4-7)", "TMA loads", "wgmma group",
+  for (char const* part : {"CTA 0", "math (warps 4-7)", "TMA loads", ">tensor core<",
                            "no measurement", "prefers-color-scheme:dark", "ab_landed[0] phase 0"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }

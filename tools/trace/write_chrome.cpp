@@ -23,7 +23,7 @@ char const* category(emu::slice_kind k) {
     case wait_store: return "wait for stores";
     case epilogue: return "epilogue";
     case fill: return "stage fill";
-    case multiply: return "wgmma";
+    case multiply: return "multiply";
     case store: return "store";
     case stuck: return "never released";
   }

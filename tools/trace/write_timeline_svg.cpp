@@ -30,7 +30,7 @@ struct look {
 };
 constexpr std::array looks{
     look{slice_kind::fill, "c0", "TMA load"},
-    look{slice_kind::multiply, "c2", "wgmma group"},
+    look{slice_kind::multiply, "c2", "tensor core"},
     look{slice_kind::store, "c1", "store"},
     look{slice_kind::epilogue, "c4", "shared memory"},
     look{slice_kind::wait, "cp", "wait: mbarrier"},
@@ -58,6 +58,7 @@ std::vector<std::string> texts_of(trace_slice const& s) {
   without("fill ");
   without("store ");
   without("wgmma ");
+  without("multiplies ");
   if (auto const at = s.name.find(" phase "); at != std::string::npos)
     texts.push_back(s.name.substr(0, at));
   if (s.kind == slice_kind::fill || s.kind == slice_kind::wait) {  // the first object, its stage
@@ -130,11 +131,18 @@ class timeline_drawing {
            drawn_width * static_cast<double>(cycle) / static_cast<double>(end_);
   }
 
+  /// A second row of the same threads is drawn for slices of at least two pixels.
+  bool is_seen(trace_slice const& s) const {
+    bool const second =
+        t_.rows[static_cast<std::size_t>(s.row)].name.find(", others") != std::string::npos;
+    return s.begin < end_ && (!second || x_of(std::min(s.end, end_)) - x_of(s.begin) >= 2);
+  }
+
   /// Rows of the first CTAs that have something to show; of threads those with roles, if any have.
   void place_rows(timeline_view const& view) {
     std::vector<char> used(t_.rows.size(), 0);
     for (trace_slice const& s : t_.slices)
-      if (s.begin < end_) used[static_cast<std::size_t>(s.row)] = 1;
+      if (is_seen(s)) used[static_cast<std::size_t>(s.row)] = 1;
     bool const roles = std::ranges::any_of(t_.rows, &emu::trace_row::has_role);
     row_y_.assign(t_.rows.size(), -1);
     int last_cta = -1, ctas = 0, plain_rows = 0;

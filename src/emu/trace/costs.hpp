@@ -30,7 +30,8 @@ inline constexpr cycles copy_bytes = 64;     // bytes per cycle, each direction 
 inline constexpr cycles multiply_latency =
     32;  // results in registers after the tensor core is done
 
-/// Of one step of wgmma, which takes 32 bytes of K in every type.
+/// Of one step of wgmma, which takes 32 bytes of K in every type. A tcgen05.mma takes them too, and
+/// 128 rows of each CTA at twice the rate (devices/b200.json).
 constexpr cycles multiply_step(int n) { return n / 2; }
 
 }  // namespace tw::emu::cost

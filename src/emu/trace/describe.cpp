@@ -45,6 +45,17 @@ trace_slice slice_of(trace_log const& log, trace_event const& e) {
       s.kind = slice_kind::issue;
       s.name = fmt::format("commit wgmma group {}", ++s.number);
       return s;
+    case act::tensor_commit: {
+      commit_log const& c = log.commits[e.object];
+      s.kind = slice_kind::issue;
+      s.name = "commit";
+      for (std::size_t i = 0; i < c.landings.size(); ++i)
+        s.name += fmt::format("{}{} phase {}", i == 0 ? " to " : ", ",
+                              log.barriers[c.landings[i].barrier].name, c.landings[i].round);
+      s.detail = fmt::format("{} multiplies of tcgen05 since the last one", c.steps);
+      s.number = -1;
+      return s;
+    }
     case act::group_wait:
       s.kind = slice_kind::wait_mma;
       s.name = fmt::format("wgmma group {}", e.value);

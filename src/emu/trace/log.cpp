@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "emu/machine.hpp"
 #include "emu/trace/costs.hpp"
+#include "emu/umma.hpp"
 
 namespace tw::emu {
 
@@ -40,6 +43,7 @@ void trace_log::begin(grid const& g, options const& o) {
   }
   barriers.clear();
   copies.clear();
+  commits.clear();
   readings.clear();
   ids_.clear();
 }
@@ -194,6 +198,38 @@ void trace_log::issued(warpgroup_state const& w, std::uint32_t group, std::size_
 void trace_log::group_wait(thread const& t, std::uint32_t groups) {
   auto const w = static_cast<std::uint32_t>(t.cta * groups_per_cta + t.id / 128);
   add(t, {act::group_wait, 1, w, static_cast<std::int32_t>(groups)});
+}
+
+void trace_log::multiply(thread const& t, umma_shape const& shape, umma_call const& call) {
+  commit_log& c = log_of(t).issued;
+  if (c.steps++ == 0) {
+    cta_state const& own = *t.block;
+    auto const name = [&](std::uint64_t descriptor) {
+      return object_of(this->shape, own, as_wgmma_desc(descriptor).address() - smem_base);
+    };
+    c.operands = (call.a_in_tmem ? "" : name(call.a) + ", ") + name(call.b);
+  }
+  c.m = shape.m;
+  c.n = shape.n;
+  c.ctas = shape.ctas;
+  c.cycles += cost::multiply_step(shape.n);
+}
+
+std::uint32_t trace_log::tensor_commit(thread const& t) {
+  auto const index = static_cast<std::uint32_t>(commits.size());
+  commit_log c = std::exchange(log_of(t).issued, {});
+  if (!add(t, {act::tensor_commit, 1, index, 0})) return ~0U;
+  c.cta = t.cta - (c.ctas == 2 ? t.cluster_rank % 2 : 0);
+  commits.push_back(std::move(c));
+  return index;
+}
+
+void trace_log::committed(std::uint32_t commit_index, cta_state const& owner,
+                          mbarrier_state const& b) {
+  std::uint32_t const id = id_of(owner, b);
+  ++round_of(id, b.phase).landings;
+  if (commit_index != ~0U)
+    commits[commit_index].landings.push_back({id, static_cast<std::int32_t>(b.phase)});
 }
 
 void trace_log::access(thread const& t, act what, std::uint32_t offset) {

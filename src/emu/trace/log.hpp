@@ -18,12 +18,15 @@ struct warpgroup_state;
 struct mbarrier_state;
 struct group_barrier;
 struct bulk_op;
+struct umma_call;
+struct umma_shape;
 
 enum class act : std::uint8_t {
   wait,             // object: barrier, value: round; -1: the round before the first
   arrive,           // object: barrier, value: round
   copy,             // object: copy
   commit,           // object: warpgroup, value: group
+  tensor_commit,    // of tcgen05; object: commit
   group_wait,       // object: warpgroup, value: groups that must be done
   store_wait,       // value: groups of the thread's stores that must be done
   store_read_wait,  // as store_wait, but shared memory has been read
@@ -68,6 +71,15 @@ struct copy_log {
   std::vector<landing> landings;  // of a load, one per CTA
 };
 
+/// A commit of tcgen05, and the multiplies that its thread issued since the one before.
+struct commit_log {
+  int cta = 0, ctas = 1;  // the first one that multiplies, and how many
+  int steps = 0, m = 0, n = 0;
+  std::int64_t cycles = 0;
+  std::string operands;                     // "a[1], b[1]" of the first step
+  std::vector<copy_log::landing> landings;  // its arrivals
+};
+
 struct group_log {
   int steps = 0, n = 0, commits = 0;
   std::int64_t cycles = 0;
@@ -100,6 +112,9 @@ struct trace_log {
   void commit(thread const& t, std::uint32_t group);
   void issued(warpgroup_state const& w, std::uint32_t group, std::size_t first, std::size_t last);
   void group_wait(thread const& t, std::uint32_t groups);
+  void multiply(thread const& t, umma_shape const& shape, umma_call const& call);
+  std::uint32_t tensor_commit(thread const& t);
+  void committed(std::uint32_t commit_index, cta_state const& owner, mbarrier_state const& b);
   void access(thread const& t, act what, std::uint32_t offset);
   void clock(thread const& t, std::uint64_t reading);
 
@@ -111,12 +126,14 @@ struct trace_log {
   std::size_t most_events, events = 0, left_out = 0;
   struct thread_log {
     std::vector<trace_event> events;
-    std::string role;  // the first that it entered
-    bool cut = false;  // later events were left out
+    std::string role;   // the first that it entered
+    commit_log issued;  // multiplies of tcgen05 that no commit has covered yet
+    bool cut = false;   // later events were left out
   };
   std::vector<thread_log> threads;  // of the grid, CTA after CTA
   std::vector<barrier_log> barriers;
   std::vector<copy_log> copies;
+  std::vector<commit_log> commits;
   std::vector<warpgroup_log> warpgroups;  // of the grid
   std::vector<std::uint64_t> readings;    // of sm_clock, in the order of the run
   int groups_per_cta = 0;

@@ -21,6 +21,7 @@ class player {
         engines_(static_cast<std::size_t>(log.shape.ctas)) {
     played_.events.resize(log.threads.size());
     played_.copies.resize(log.copies.size());
+    played_.commits.resize(log.commits.size());
     for (auto const& t : log.threads)
       played_.events[static_cast<std::size_t>(&t - log.threads.data())].resize(t.events.size());
     for (barrier_log const& b : log.barriers) barriers_.emplace_back(b.rounds.size());
@@ -45,6 +46,7 @@ class player {
   struct thread_state {
     std::size_t next = 0;
     std::vector<std::uint32_t> stores;  // copies in the order of their issue
+    time multiplied = 0;                // the end of its multiplies of tcgen05
   };
   struct engine_state {
     time loads_free = 0, stores_free = 0, tensor_free = 0;
@@ -121,6 +123,7 @@ class player {
       case act::store_async: return store_async(t, now, e);
       case act::copy: return copy(t, now, e.object);
       case act::commit: return commit(t, now, e);
+      case act::tensor_commit: return tensor_commit(t, now, e.object);
       case act::group_wait: return wait_for(t, groups_[e.object][value - 1]);
       case act::store_wait:
       case act::store_read_wait: return wait_for_stores(t, now, e);
@@ -192,6 +195,29 @@ class player {
     m.at = busy.end + cost::multiply_latency;
     m.cause = {trace_cause::kind::group, e.object, static_cast<std::uint32_t>(g)};
     open(m);
+  }
+
+  void tensor_commit(std::uint32_t t, time now, std::uint32_t index) {
+    commit_log const& c = log_.commits[index];
+    trace_span& busy = played_.commits[index];
+    busy.begin = std::max(threads_[t].multiplied, now + cost::operation);
+    if (c.cycles > 0)
+      for (int i = c.cta; i < c.cta + c.ctas; ++i)
+        busy.begin = std::max(busy.begin, engines_[static_cast<std::size_t>(i)].tensor_free);
+    busy.end = threads_[t].multiplied = busy.begin + c.cycles;
+    if (c.cycles > 0)
+      for (int i = c.cta; i < c.cta + c.ctas; ++i)
+        engines_[static_cast<std::size_t>(i)].tensor_free = busy.end;
+    played_.cycles = std::max(played_.cycles, busy.end);
+    finish(t, now + cost::operation);
+    for (copy_log::landing const& l : c.landings) {
+      barrier_round& m = barriers_[l.barrier][static_cast<std::size_t>(l.round)];
+      bool const near = log_.barriers[l.barrier].cta == cta_of(t);
+      ++m.landings;
+      come(m, busy.end + cost::multiply_latency + (near ? 0 : cost::peer),
+           {trace_cause::kind::commit, index, 0}, near);
+      open_round_if_done(l.barrier, l.round);
+    }
   }
 
   void wait_for_stores(std::uint32_t t, time now, trace_event const& e) {

@@ -6,10 +6,10 @@
 
 namespace tw::emu {
 
-/// The event that released a wait: of a thread, a copy, or a wgmma group.
+/// The event that released a wait: of a thread, a copy, a wgmma group, or a commit of tcgen05.
 struct trace_cause {
-  enum class kind : std::uint8_t { none, event, copy, group } what = kind::none;
-  std::uint32_t owner = 0;  // thread, copy, or warpgroup of the grid
+  enum class kind : std::uint8_t { none, event, copy, group, commit } what = kind::none;
+  std::uint32_t owner = 0;  // thread, copy, warpgroup of the grid, or commit
   std::uint32_t index = 0;  // event or group
 };
 
@@ -22,6 +22,7 @@ struct trace_span {
 struct played_log {
   std::vector<std::vector<trace_span>> events;  // by thread, as in the log
   std::vector<trace_span> copies;               // when the engine was busy with it
+  std::vector<trace_span> commits;              // when the tensor core was, with its multiplies
   std::vector<std::vector<trace_span>> groups;  // by warpgroup: when the tensor core was
   std::int64_t cycles = 0;
 };

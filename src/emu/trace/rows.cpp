@@ -51,6 +51,7 @@ class row_maker {
           names.try_emplace({b.cta / log.shape.cluster, b.name}, index).first->second);
     }
     slice_of_copy_.assign(log.copies.size(), -1);
+    slice_of_commit_.assign(log.commits.size(), -1);
     for (auto const& w : log.warpgroups) slice_of_group_.emplace_back(w.groups.size(), -1);
   }
 
@@ -166,6 +167,7 @@ class row_maker {
   void engine_rows(int cta) {
     copies(cta, true);
     for (int w = 0; w < log_.groups_per_cta; ++w) multiplies(cta, w);
+    tensor_multiplies(cta);
     copies(cta, false);
   }
 
@@ -250,12 +252,36 @@ class row_maker {
     causes_.resize(out_.slices.size());
   }
 
+  /// Of tcgen05, a slice for each commit; a pair's slices are in the rows of both CTAs.
+  void tensor_multiplies(int cta) {
+    std::vector<std::size_t> mine;
+    for (std::size_t i = 0; i < log_.commits.size(); ++i) {
+      commit_log const& c = log_.commits[i];
+      if (c.cycles > 0 && c.cta <= cta && cta < c.cta + c.ctas && played_.commits[i].begin >= 0)
+        mine.push_back(i);
+    }
+    if (mine.empty()) return;
+    std::ranges::stable_sort(mine, {}, [&](std::size_t i) { return played_.commits[i].begin; });
+    int const row = add_row(row_kind::tensor_core, cta, false, "tensor core");
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      commit_log const& c = log_.commits[mine[k]];
+      trace_span const& s = played_.commits[mine[k]];
+      if (cta == c.cta) slice_of_commit_[mine[k]] = static_cast<int>(out_.slices.size());
+      out_.slices.push_back({row, slice_kind::multiply, s.begin, s.end,
+                             fmt::format("multiplies {}", k + 1),
+                             fmt::format("{} x m{}n{}, {}", c.steps, c.m, c.n, c.operands),
+                             static_cast<std::int64_t>(k) + 1});
+    }
+    causes_.resize(out_.slices.size());
+  }
+
   void arrows() {
     for (std::size_t i = 0; i < out_.slices.size(); ++i) {
       trace_cause const& c = causes_[i];
       int from = -1;
       if (c.what == trace_cause::kind::event) from = slice_of_event_[c.owner][c.index];
       if (c.what == trace_cause::kind::copy) from = slice_of_copy_[c.owner];
+      if (c.what == trace_cause::kind::commit) from = slice_of_commit_[c.owner];
       if (c.what == trace_cause::kind::group) from = slice_of_group_[c.owner][c.index];
       if (from >= 0 && out_.slices[i].kind != slice_kind::stuck)
         out_.arrows.push_back({from, static_cast<int>(i)});
@@ -271,7 +297,7 @@ class row_maker {
   std::map<int, std::uint32_t> peers_;   // of an arrive's slice: CTAs of the cluster it goes to
   std::vector<trace_cause> causes_;
   std::vector<std::vector<int>> slice_of_event_, slice_of_group_;
-  std::vector<int> slice_of_copy_;
+  std::vector<int> slice_of_copy_, slice_of_commit_;
 };
 
 }  // namespace

@@ -82,26 +82,26 @@ void refuse_extents(rung const& r, product const& x) {
 
 int sms_of(request const& r) { return r.sms > 0 ? r.sms : emulated_sms; }
 
-/// One run of a rung, drawn over time, also if it has a fault.
-void draw(rung const& r, product const& x, bug planted_bug, timeline_files const& files, int sms) {
+/// One run, drawn over time, also if it has a fault.
+template <class Run>
+void draw(timeline_files const& files, bug planted_bug, Run const& run) {
   check_timeline_files(files);
   emu::trace record;
   emu::options o = options_of(0, planted_bug);
   o.record = &record;
-  run(r, x, planted_bug, o, sms);
+  run(o);
   to_stderr("{}", write_timeline(record, files));
 }
 
 line line_of(rung const& r, product const& x, bug planted_bug, request const& q) {
   refuse_extents(r, x);
   timeline_files const files{q.trace, q.timeline};
-  if (files.any()) draw(r, x, planted_bug, files, sms_of(q));
-  int const seeds = q.seeds;
+  auto const one = [&](emu::options const& o) { return run(r, x, planted_bug, o, sms_of(q)); };
+  if (files.any()) draw(files, planted_bug, one);
   line to;
   to.number = r.number, to.name = r.name, to.idea = r.idea, to.side = q.side;
   to.l2_share = r.l2_share;
-  repeat(to, seeds, planted_bug,
-         [&](emu::options const& o) { return run(r, x, planted_bug, o, sms_of(q)); });
+  repeat(to, q.seeds, planted_bug, one);
   return to;
 }
 
@@ -128,13 +128,14 @@ line line_of_fp8_scales(product const& x, int seeds) {
   return to;
 }
 
-line line_of_nvfp4(product const& x, int seeds) {
+line line_of_nvfp4(product const& x, request const& q) {
   line to;
   to.number = nvfp4_rung, to.name = "15_nvfp4", to.idea = "4-bit elements, scale factors";
   to.operand_bytes = 0.5 + 1.0 / 16, to.result_bytes = 4;
   refuse_parts_of_tiles(nvfp4_tile(), fmt::format("problem of rung {}", nvfp4_rung), x);
-  repeat(to, seeds, bug::none,
-         [&](emu::options const& o) { return run_nvfp4(x.m(), x.n(), x.k(), o); });
+  auto const one = [&](emu::options const& o) { return run_nvfp4(x.m(), x.n(), x.k(), o); };
+  if (timeline_files const files{q.trace, q.timeline}; files.any()) draw(files, bug::none, one);
+  repeat(to, q.seeds, bug::none, one);
   return to;
 }
 
@@ -276,10 +277,10 @@ exit_status run_in_emulator(request const& r) {
   if (drawn && r.side)
     refuse("TW0681", "--timeline and --trace", "--side, which runs several kernels", "one rung",
            "--rung with a number from 1 to 11, without --side");
-  if (drawn && (r.rung == library_rung || r.rung == nvfp4_rung || (r.rung == 0 && r.bug.empty())))
+  if (drawn && (r.rung == library_rung || (r.rung == 0 && r.bug.empty())))
     refuse("TW0681", "--timeline and --trace",
            r.rung == 0 ? "all rungs" : fmt::format("rung {}", r.rung),
-           "--rung with a number from 1 to 11, 13 or 14, or --bug",
+           "--rung with a number from 1 to 11 or 13 to 15, or --bug",
            "tilewright gemm --timeline draws the library's kernels");
   if (!r.bug.empty()) {
     planted_bug const& b = bug_named(r.bug);
@@ -308,7 +309,7 @@ exit_status run_in_emulator(request const& r) {
       if (r.rung == one.number || (r.rung == 0 && fits(one, x)))
         lines.push_back(line_of(one, x, bug::none, r));
   if (!r.side && (r.rung == nvfp4_rung || (r.rung == 0 && size % nvfp4_tile()[0] == 0)))
-    lines.push_back(line_of_nvfp4(x, r.seeds));
+    lines.push_back(line_of_nvfp4(x, r));
   return finish(lines, x, r);
 }
 

@@ -46,12 +46,12 @@ enum class slice_kind : std::uint8_t {
   wait,      // mbarrier
   barrier,   // named, CTA, cluster, warp
   arrive,    // mbarrier
-  issue,     // a thread starts a copy or commits a wgmma group
+  issue,     // a thread starts a copy, or commits a wgmma group or multiplies of tcgen05
   wait_mma,  // for a wgmma group
   wait_store,
   epilogue,  // stmatrix, ldmatrix, plain accesses of shared memory
   fill,      // TMA copy into shared memory, all boxes of one barrier and phase
-  multiply,  // wgmma group
+  multiply,  // wgmma group, or the multiplies of a commit of tcgen05
   store,     // TMA copy or addition from shared memory
   stuck,     // a wait that never ended
 };
