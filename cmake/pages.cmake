@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 
 set(tw_verbs gemm layout banks check bench info explain plan tune occupancy roofline
-             profile stages quantize ladder playground)
+             profile stages quantize prepare ladder playground)
 set(tw_pages ${PROJECT_BINARY_DIR}/pages)
 set(tw_page_files)
 # tw_printed(FILE WORDS...): FILE is what `tilewright WORDS...` prints.

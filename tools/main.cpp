@@ -18,6 +18,7 @@ void add_verbs(CLI::App& app, int& status) {
   tw::add_ladder_command(app, status);
   tw::add_plan_command(app, status);
   tw::add_quantize_command(app, status);
+  tw::add_prepare_command(app, status);
   tw::add_selftest_command(app, status);
   tw::add_tune_command(app, status);
   tw::add_occupancy_command(app, status);

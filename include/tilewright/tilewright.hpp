@@ -69,6 +69,10 @@
 #include "tilewright/atom/tmem_fragment.hpp"
 #include "tilewright/atom/tmem_layout.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/atom/weight_block.hpp"
+#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tilewright/atom/weight_quantize.hpp"
+#include "tilewright/atom/weights.hpp"
 
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"

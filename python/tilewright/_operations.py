@@ -774,6 +774,17 @@ OPERATIONS = {
         'law      v == (each leaf of a stands for a mode of b)\n'
         'example  weakly_congruent((2,3), (5,(6,7)))\n'
         'answer   1\n'),
+    'weight_nibbles': (
+        'weight_nibbles(rows, elements along K, bytes of a block of 64 x 64)\n'
+        "law      (n, k) -> nibble of prepared 4-bit weights: blocks in which a thread's 32\n"
+        "         nibbles of wgmma's operand A are adjacent; rows are padded to a multiple of 128\n"
+        'example  weight_nibbles(128,64,2176)\n'
+        'answer   ((8,2,4,2),(2,4,2,4,1)):((128,1,1024,4352),(4,32,2,8,4352))\n'),
+    'weight_scales': (
+        'weight_scales(scales of a row)\n'
+        'law      (n, k) -> scale of a block of prepared 4-bit weights\n'
+        'example  weight_scales(2)\n'
+        'answer   ((8,2,4),(32,2)):((4,2,32),(0,1))\n'),
     'wgmma_descriptor': (
         'wgmma_descriptor(operand tile, major K or MN, bits, step along K)\n'
         'law      the fields from which wgmma computes the address of each element of step k of\n'

@@ -6,6 +6,7 @@
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/atom/scale_factors.hpp"
+#include "tilewright/atom/weight_block.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw::detail {
@@ -87,6 +88,12 @@ constexpr operation table[] = {
      [](arguments const& a) {
        return answer_of(scale_factors_linear(a.as_integer(0), a.as_integer(1), a.as_integer(2)));
      }},
+    {"weight_nibbles", 3, 3,
+     [](arguments const& a) {
+       return answer_of(weight_nibbles(a.as_integer(0), a.as_integer(1), a.as_integer(2)));
+     }},
+    {"weight_scales", 1, 1,
+     [](arguments const& a) { return answer_of(weight_scales(a.as_integer(0))); }},
 };
 
 }  // namespace

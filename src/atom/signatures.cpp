@@ -193,6 +193,13 @@ constexpr std::array all_signatures{
     signature{"upcast", "layout, factor"},
     signature{"weakly_congruent", "tuple, tuple"},
     signature{
+        "weight_nibbles", "rows, elements along K, bytes of a block of 64 x 64",
+        "(n, k) -> nibble of prepared 4-bit weights: blocks in which a thread's 32 nibbles of "
+        "wgmma's operand A are adjacent; rows are padded to a multiple of 128",
+        "weight_nibbles(128,64,2176)"},
+    signature{"weight_scales", "scales of a row",
+              "(n, k) -> scale of a block of prepared 4-bit weights", "weight_scales(2)"},
+    signature{
         "wgmma_descriptor", "operand tile, major K or MN, bits, step along K",
         "the fields from which wgmma computes the address of each element of step k of the tile",
         "wgmma_descriptor(tile_to_shape(smem_atom(K,128,16),(128,64)),K,16,1)"},

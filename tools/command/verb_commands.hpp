@@ -31,6 +31,8 @@ void add_ladder_command(CLI::App& app, int& status);
 void add_plan_command(CLI::App& app, int& status);
 /// tilewright quantize: a wide matrix in 8 or 4 bits, and its scales.
 void add_quantize_command(CLI::App& app, int& status);
+/// tilewright prepare: 4-bit weights of a checkpoint in the order of the kernels, and back.
+void add_prepare_command(CLI::App& app, int& status);
 /// tilewright selftest: all kernels and probes of instructions, one report.
 void add_selftest_command(CLI::App& app, int& status);
 /// tilewright tune: measures plans on this device and stores the fastest.

@@ -15,6 +15,7 @@
 #include "tilewright/problem/quantize.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/quantize/quantize_blocks.hpp"
+#include "tools/command/quantize/quantize_int4.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/to_stdout.hpp"
 #include "tools/operand/number_or_file.hpp"
@@ -39,11 +40,14 @@ char const* const quantize_manual =
     "--scaling: powers of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, "
     "of an operand B NxK; elements of 4 bits are two to a byte in .safetensors files, and a byte "
     "each in .npy files.\n"
+    "int4 is symmetric weights NxK with a scale of bf16 (of an f16 matrix f16) for --group "
+    "elements "
+    "along K, amax / 7; OUT is FILE.safetensors:NAME, which `tilewright prepare` reads.\n"
     "Exit status: 0 done, 2 refused.";
 
 std::vector<std::string> values_or_formats() {
   std::vector<std::string> words = quantized_words();
-  for (char const* format : {"mxfp8", "mxfp4", "nvfp4"}) words.emplace_back(format);
+  for (char const* format : {"mxfp8", "mxfp4", "nvfp4", "int4"}) words.emplace_back(format);
   return words;
 }
 
@@ -190,13 +194,16 @@ exit_status run_quantize(quantize_request r) {
 void add_quantize_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<quantize_request>();
   auto const blocks = std::make_shared<quantize_blocks_request>();
+  auto const int4 = std::make_shared<quantize_int4_request>();
   CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 or 4 bits, with scales");
   verb->footer(quantize_manual);
   verb->add_option("IN", r->in, "matrix of bf16, f16, f32 or f64")->required();
   verb->add_option("OUT,-o,--output", r->out, "where the values go")->required();
   verb->add_option_function<std::string>(
           "--to,--dtype,--out-dtype",
-          [r, blocks](std::string const& text) {
+          [r, blocks, int4](std::string const& text) {
+            int4->wanted = text == "int4";
+            if (int4->wanted) return;
             if (auto const format = parse_block_format(text))
               blocks->format = *format;
             else
@@ -272,10 +279,24 @@ void add_quantize_command(CLI::App& app, int& status) {
           "--operand", [r](std::string const& text) { r->is_b = text == "b"; },
           "a (default): IN is MxK, or weights NxK; b: IN is KxN")
       ->transform(one_of({"a", "b"}));
+  verb->add_option("--group", int4->group,
+                   "int4: elements along K that share a scale: 16, 32, a multiple of 64; 0: all")
+      ->capture_default_str();
   verb->add_flag("--power-of-two", r->power_of_two, "scales are powers of two, rounded up");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no report");
-  verb->callback([r, blocks, verb, &status] {
+  verb->callback([r, blocks, int4, verb, &status] {
+    if (int4->wanted) {
+      int4->in = r->in, int4->out = r->out, int4->scale_out = r->scale_out;
+      int4->json = r->json, int4->quiet = r->quiet;
+      for (char const* option : {"--scaling", "--scale-order", "--scale2-out", "--scale",
+                                 "--scale2", "--scale2-as", "--scale-rule", "--checkpoint",
+                                 "--scale-as", "--scale-type", "--operand", "--power-of-two"})
+        if (verb->get_option(option)->count() > 0) int4->unused = option;
+      status = static_cast<int>(guarded(r->json, [&] { return run_quantize_int4(*int4); }));
+      return;
+    }
+    if (verb->get_option("--group")->count() > 0) blocks->unused = "--group";
     bool const scaling_given = verb->get_option("--scaling")->count() > 0;
     for (char const* option :
          {"--scale-order", "--scale2-out", "--scale2", "--scale2-as", "--scale-rule"})

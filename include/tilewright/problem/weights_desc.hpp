@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// weights_desc.hpp  Prepared 4-bit weights: format and extents, and which can be prepared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tilewright/base/check.hpp"
+#include "tilewright/problem/weight_format.hpp"
+
+namespace tw {
+
+inline constexpr int weights_version = 1;
+inline constexpr int weights_header_bytes = 256;
+
+/// Prepared weights.
+struct weights_desc {
+  std::int64_t n = 0, k = 0;
+  std::int64_t matrices = 1;
+  weight_format format;
+  int shift = 0;        // of mxfp4
+  float factor = 1.0F;  // of all weights: alpha of a GEMM is multiplied by it
+
+  constexpr std::int64_t groups() const { return format.group == 0 ? 1 : k / format.group; }
+  constexpr std::int64_t row_blocks() const { return (n + 127) / 128 * 2; }
+  constexpr std::int64_t k_blocks() const { return (k + weight_block - 1) / weight_block; }
+  constexpr std::int64_t matrix_bytes() const {
+    return row_blocks() * k_blocks() * format.block_bytes();
+  }
+  /// With the header.
+  constexpr std::int64_t bytes() const { return weights_header_bytes + matrices * matrix_bytes(); }
+  bool operator==(weights_desc const&) const = default;
+};
+
+/// Why weights of this form cannot be prepared: TW0465.
+std::optional<rejection> accept(weights_desc const& w);
+
+/// "mxfp4", "int4, bf16 scales of 128 elements, integer zero points".
+std::string text_of(weight_format const& f);
+
+}  // namespace tw

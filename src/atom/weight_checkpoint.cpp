@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// weight_checkpoint.cpp  Each layout of checkpoints to rows of nibbles, scales and zero points.
+#include "tilewright/atom/weight_checkpoint.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "tilewright/base/elem_traits.hpp"
+
+namespace tw {
+namespace {
+
+using shape = std::vector<std::int64_t>;
+
+std::string text_of(checkpoint_tensor const& t) {
+  return fmt::format("{} [{}]", name(t.type), fmt::join(t.shape, ", "));
+}
+
+[[noreturn]] void refuse(checkpoint_tensors const& t, std::string need, std::string hint = "") {
+  std::string got = fmt::format("values {}, scales {}", text_of(t.values), text_of(t.scales));
+  if (t.zeros) got += ", zero points " + text_of(*t.zeros);
+  throw rejected({"TW0468", "tensors of 4-bit weights", got, std::move(need), std::move(hint)});
+}
+
+template <class T>
+T read(checkpoint_tensor const& t, std::int64_t at) {
+  T x;
+  std::memcpy(&x, static_cast<std::byte const*>(t.data) + at * std::int64_t{sizeof x}, sizeof x);
+  return x;
+}
+/// Element i of those that lie in words, eight each from the low bits on.
+unsigned nibble(checkpoint_tensor const& t, std::int64_t word, std::int64_t i) {
+  return read<std::uint32_t>(t, word) >> 4 * i & 15U;
+}
+
+/// Where AWQ has element i of eight.
+constexpr int awq_place[] = {0, 4, 1, 5, 2, 6, 3, 7};
+
+/// The rows of a checkpoint while they are filled.
+struct filling {
+  checkpoint_weights c;
+  std::int64_t groups;
+
+  filling(std::string layout, weights_desc const& d, elem scale) {
+    c.layout = std::move(layout), c.desc = d, c.scale = scale;
+    if (auto const why = accept(d)) throw rejected(*why);
+    groups = d.groups();
+    auto const count = static_cast<std::size_t>(d.matrices * d.n * groups);
+    c.nibbles.resize(static_cast<std::size_t>(d.matrices * d.n * d.k / 2));
+    c.scales.resize(count * static_cast<std::size_t>(size_bytes(scale)));
+    std::size_t const each = d.format.zeros == weight_zeros::integers ? 1
+                             : d.format.zeros == weight_zeros::floats
+                                 ? static_cast<std::size_t>(size_bytes(scale))
+                                 : 0;
+    c.zeros.resize(count * each);
+  }
+
+  /// value(row, k) of all matrices' rows.
+  template <class F>
+  void fill_nibbles(F const& value) {
+    weights_desc const& d = c.desc;
+    for (std::int64_t row = 0; row < d.matrices * d.n; ++row)
+      for (std::int64_t k = 0; k < d.k; ++k) {
+        std::uint8_t& byte = c.nibbles[static_cast<std::size_t>((row * d.k + k) / 2)];
+        byte = static_cast<std::uint8_t>(byte | value(row, k) << 4 * (k % 2));
+      }
+  }
+  /// element(row, group): the number of an element of t.
+  template <class F>
+  static void fill(std::vector<std::uint8_t>& to, checkpoint_tensor const& t, std::int64_t rows,
+                   std::int64_t groups, F const& element) {
+    auto const size = static_cast<std::size_t>(size_bytes(t.type));
+    auto const* const from = static_cast<std::uint8_t const*>(t.data);
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t g = 0; g < groups; ++g)
+        std::memcpy(to.data() + static_cast<std::size_t>(row * groups + g) * size,
+                    from + static_cast<std::size_t>(element(row, g)) * size, size);
+  }
+  template <class F>
+  void fill_scales(checkpoint_tensor const& t, F const& element) {
+    fill(c.scales, t, c.desc.matrices * c.desc.n, groups, element);
+  }
+  template <class F>
+  void fill_zeros(F const& value) {
+    for (std::int64_t row = 0; row < c.desc.matrices * c.desc.n; ++row)
+      for (std::int64_t g = 0; g < groups; ++g)
+        c.zeros[static_cast<std::size_t>(row * groups + g)] =
+            static_cast<std::uint8_t>(value(row, g));
+  }
+  checkpoint_weights done() {
+    bool const all_8 = c.desc.format.zeros == weight_zeros::integers &&
+                       std::ranges::all_of(c.zeros, [](auto z) { return z == 8; });
+    if (all_8) c.desc.format.zeros = weight_zeros::none, c.zeros.clear();
+    return std::move(c);
+  }
+};
+
+/// The format of int4 with scales of `groups` for K elements of a row.
+weight_format int4_of(checkpoint_tensors const& t, checkpoint_options const& o, std::int64_t k,
+                      std::int64_t groups, weight_zeros zeros) {
+  if (!is_wide_float(t.scales.type)) refuse(t, "scales of bf16, f16 or f32");
+  if (groups < 1 || k % groups != 0) refuse(t, "groups of one size along K");
+  elem scale = o.scale.value_or(t.scales.type);
+  if (scale == elem::f32)
+    refuse(t, "scales of bf16 or f16", "say which type they are rounded to: --scales-to bf16");
+  return {weight_code::int4, scale, zeros, groups == 1 ? 0 : static_cast<int>(k / groups)};
+}
+
+void check_order(checkpoint_tensors const& t, std::int64_t group) {
+  if (!t.order) return;
+  for (std::int64_t k = 0; k < t.order->shape.at(0); ++k)
+    if (read<std::int32_t>(*t.order, k) != k / group)
+      throw rejected({"TW0468", "g_idx of GPTQ",
+                      fmt::format("group {} at k = {}", read<std::int32_t>(*t.order, k), k),
+                      fmt::format("k / {}: groups of adjacent elements", group),
+                      "act_order permutes K: quantise with desc_act=False"});
+}
+
+checkpoint_weights gptq(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape const &v = t.values.shape, &s = t.scales.shape;
+  std::int64_t const k = 8 * v[0], n = v[1], groups = s[0];
+  auto const zeros = t.zeros ? weight_zeros::integers : weight_zeros::none;
+  if (t.zeros && t.zeros->shape != shape{groups, (n + 7) / 8})
+    refuse(t, fmt::format("zero points ({}, {})", groups, (n + 7) / 8));
+  filling f("GPTQ", {n, k, 1, int4_of(t, o, k, groups, zeros)}, t.scales.type);
+  check_order(t, k / groups);
+  f.fill_nibbles([&](auto row, auto i) { return nibble(t.values, i / 8 * n + row, i % 8); });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return g * n + row; });
+  unsigned const more = o.gptq_version == 1 ? 1 : 0;
+  if (t.zeros)
+    f.fill_zeros([&](auto row, auto g) {
+      return nibble(*t.zeros, g * t.zeros->shape[1] + row / 8, row % 8) + more;
+    });
+  return f.done();
+}
+
+checkpoint_weights awq(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape const &v = t.values.shape, &s = t.scales.shape;
+  std::int64_t const k = v[0], n = s[1], groups = s[0];
+  auto const zeros = t.zeros ? weight_zeros::integers : weight_zeros::none;
+  if (t.zeros && t.zeros->shape != shape{groups, n / 8})
+    refuse(t, fmt::format("zero points ({}, {})", groups, n / 8));
+  filling f("AWQ", {n, k, 1, int4_of(t, o, k, groups, zeros)}, t.scales.type);
+  f.fill_nibbles([&](auto row, auto i) {
+    return nibble(t.values, i * (n / 8) + row / 8, awq_place[row % 8]);
+  });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return g * n + row; });
+  if (t.zeros)
+    f.fill_zeros([&](auto row, auto g) {
+      return nibble(*t.zeros, g * (n / 8) + row / 8, awq_place[row % 8]);
+    });
+  return f.done();
+}
+
+/// Extents before the last `inner` dimensions, as one.
+std::int64_t outer(shape const& s, std::size_t inner) {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i + inner < s.size(); ++i) n *= s[i];
+  return n;
+}
+
+checkpoint_weights compressed(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape const &v = t.values.shape, &s = t.scales.shape;
+  std::int64_t const n = v[v.size() - 2], k = 8 * v.back(), groups = s.back(), e = outer(v, 2);
+  auto const zeros = t.zeros ? weight_zeros::integers : weight_zeros::none;
+  if (t.zeros && (outer(t.zeros->shape, 2) != e || t.zeros->shape.back() != groups ||
+                  t.zeros->shape[t.zeros->shape.size() - 2] != (n + 7) / 8))
+    refuse(t, fmt::format("zero points ({}, {})", (n + 7) / 8, groups));
+  filling f("compressed-tensors", {n, k, e, int4_of(t, o, k, groups, zeros)}, t.scales.type);
+  f.fill_nibbles([&](auto row, auto i) { return nibble(t.values, row * (k / 8) + i / 8, i % 8); });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return row * groups + g; });
+  if (t.zeros)
+    f.fill_zeros([&](auto row, auto g) {
+      std::int64_t const word = (row / n * ((n + 7) / 8) + row % n / 8) * groups + g;
+      return nibble(*t.zeros, word, row % n % 8);
+    });
+  return f.done();
+}
+
+/// torch._convert_weight_to_int4pack: tiles of 8 rows by 16 i of K; lane t of 32 has of row t / 4
+/// and of each 16 of K the elements 2 (t % 4), + 1, + 8, + 9; a word has the elements of two
+/// 16 of K, in the order 0 2 4 6 1 3 5 7 of its nibbles.
+checkpoint_weights tinygemm(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape const &v = t.values.shape, &s = t.scales.shape;
+  std::int64_t const inner = 2 * v[3], n = 8 * v[0], k = 16 * inner * v[1], groups = s[0];
+  filling f("torch tinygemm", {n, k, 1, int4_of(t, o, k, groups, weight_zeros::floats)},
+            t.scales.type);
+  f.fill_nibbles([&](auto row, auto i) {
+    std::int64_t const tile = i / (16 * inner), in_tile = i % (16 * inner), step = in_tile / 16;
+    std::int64_t const lane = row % 8 * 4 + in_tile % 8 / 2;
+    std::int64_t const element = step % 2 * 4 + in_tile % 16 / 8 * 2 + in_tile % 2;
+    std::int64_t const word = ((row / 8 * v[1] + tile) * 32 + lane) * v[3] + step / 2;
+    return nibble(t.values, word, awq_place[element]);
+  });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return 2 * (g * n + row); });
+  filling::fill(f.c.zeros, t.scales, n, groups,
+                [&](auto row, auto g) { return 2 * (g * n + row) + 1; });
+  return f.done();
+}
+
+/// Two elements in a byte, rows of K/2 bytes, or K/32 blocks of 16.
+checkpoint_weights bytes(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape v = t.values.shape;
+  shape const& s = t.scales.shape;
+  bool const blocks = v.size() == s.size() + 1 && v.back() == 16;
+  if (blocks) {
+    v.pop_back();
+    v.back() *= 16;
+  }
+  if (v.size() < 2 || v.size() != s.size() || !std::equal(v.begin(), v.end() - 1, s.begin()))
+    refuse(t, "values (N, K/2) and scales (N, K/g), or (N, K/32, 16) and (N, K/32)");
+  bool const in_pairs = t.values.type != elem::e2m1;  // e2m1 counts elements
+  std::int64_t const n = v[v.size() - 2], k = v.back() * (in_pairs ? 2 : 1), e = outer(v, 2);
+  std::int64_t const groups = s.back();
+  bool const is_signed = t.values.type == elem::s8;
+  weight_format format;
+  std::string layout;
+  elem scale = t.scales.type;
+  if (is_signed) {
+    format = int4_of(t, o, k, groups, weight_zeros::none), layout = "int8 pairs";
+  } else if ((scale == elem::u8 || scale == elem::ue8m0) && groups * 32 == k) {
+    format = {weight_code::mxfp4, elem::ue8m0, weight_zeros::none, 32};
+    layout = blocks ? "MXFP4 blocks" : "MXFP4 rows", scale = elem::ue8m0;
+  } else if ((scale == elem::e4m3 || scale == elem::ue4m3) && groups * 16 == k) {
+    format = {weight_code::nvfp4, elem::ue4m3, weight_zeros::none, 16};
+    layout = "NVFP4 rows", scale = elem::ue4m3;
+  } else {
+    refuse(t, "for K elements of e2m1 scales of ue8m0 (or u8) for 32, or of e4m3 for 16");
+  }
+  weights_desc d{n, k, e, format};
+  if (t.second) {
+    if (t.second->type != elem::f32 || outer(t.second->shape, 0) != 1)
+      refuse(t, "one float32 as the second level",
+             "prepare matrices with different second levels one by one");
+    float const x = read<float>(*t.second, 0);
+    d.factor = o.second_is_reciprocal ? 1 / x : x;
+  }
+  filling f(layout, d, scale);
+  auto const* const from = static_cast<std::uint8_t const*>(t.values.data);
+  std::ranges::copy_n(from, static_cast<std::ptrdiff_t>(f.c.nibbles.size()), f.c.nibbles.begin());
+  if (is_signed)
+    for (auto& x : f.c.nibbles) x ^= 0x88;  // two's complement to 0..15
+  f.fill_scales(t.scales, [&](auto row, auto g) { return row * groups + g; });
+  return f.done();
+}
+
+}  // namespace
+
+checkpoint_weights read_checkpoint(checkpoint_tensors const& t, checkpoint_options const& o) {
+  shape const &v = t.values.shape, &s = t.scales.shape;
+  if (t.values.type == elem::u8 || t.values.type == elem::s8 || t.values.type == elem::e2m1)
+    return bytes(t, o);
+  if (t.values.type != elem::s32)
+    refuse(t, "values of int32 that hold eight, or of uint8, int8 or F4 that hold two");
+  if (v.size() == 4 && v[2] == 32 && s.size() == 3 && s[2] == 2 && s[1] == 8 * v[0])
+    return tinygemm(t, o);
+  if (v.size() == 2 && s.size() == 2) {
+    if (v[1] == s[1]) return gptq(t, o);
+    if (8 * v[1] == s[1]) return awq(t, o);
+  }
+  if (v.size() >= 2 && v.size() == s.size() && std::equal(v.begin(), v.end() - 1, s.begin()))
+    return compressed(t, o);
+  refuse(t,
+         "GPTQ: (K/8, N) and (K/g, N); AWQ: (K, N/8) and (K/g, N); compressed-tensors: (N, K/8) "
+         "and (N, K/g); tinygemm: (N/8, K/16i, 32, i/2) and (K/g, N, 2)");
+}
+
+}  // namespace tw

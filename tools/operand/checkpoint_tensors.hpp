@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// checkpoint_tensors.hpp  The tensors of a 4-bit weight in a .safetensors file, by its name.
+//
+//   given                          others of the same weight
+//   NAME or NAME.qweight           NAME.scales, NAME.qzeros, NAME.g_idx
+//   NAME or NAME.weight_packed     NAME.weight_scale, .weight_zero_point, .weight_global_scale
+//   NAME or NAME_blocks            NAME_scales
+//   NAME or NAME.weight            NAME.weight_scale, .weight_scale_inv, .weight_scale_2
+//   any                            the same name with _scale
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tools/io/mapped_file.hpp"
+
+namespace tw {
+
+/// Tensors that stay mapped as long as this lives. Throws `rejected`: TW0468 for a name without a
+/// weight, and what list_safetensors() throws.
+class checkpoint_file {
+ public:
+  /// `address`: FILE.safetensors:NAME, or model.safetensors.index.json:NAME. The others, if they
+  /// are not empty, are the addresses of scales, zero points and second level.
+  struct addresses {
+    std::string weight, scales, zeros, second;
+  };
+  explicit checkpoint_file(addresses const& at);
+
+  checkpoint_tensors const& tensors() const { return tensors_; }
+  std::string const& name() const { return name_; }  // of the values
+  /// Does the file give the second level as 1 / it, as its name says?
+  bool second_is_reciprocal() const { return reciprocal_; }
+
+ private:
+  std::vector<std::unique_ptr<mapped_file>> files_;
+  checkpoint_tensors tensors_;
+  std::string name_;
+  bool reciprocal_ = false;
+};
+
+}  // namespace tw
