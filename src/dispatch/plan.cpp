@@ -18,6 +18,7 @@
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_place.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
 
@@ -80,7 +81,7 @@ measurements measured_for(gemm_problem const& p, gemm_problem const& whole, gemm
                           device const& dev) {
   auto const bits = [](void const* x) { return reinterpret_cast<std::uintptr_t>(x); };
   if ((bits(o.a) | bits(o.b) | bits(o.d)) % 16 != 0) return {};
-  if (p.groups) return {};  // tables and trials are of GEMMs without groups
+  if (p.groups || has_weights(p)) return {};  // tables and trials are of GEMMs without groups
   return {find_winner(whole, dev), find_tuned(p, dev)};
 }
 
@@ -151,7 +152,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   }
   for (role const x : a_and_b)
     if (matrix_desc const& m = *matrix_of(q, x);
-        !base.repitch[x] && splits_sectors(m, extents_of(q, x).outer))
+        !weights(q, x) && !base.repitch[x] && splits_sectors(m, extents_of(q, x).outer))
       base.hints.push_back(split_sectors(of_caller(x), m));
   for (role const x : a_and_b)
     if (auto const& from = base.scales_from[x])
@@ -187,6 +188,17 @@ rejection no_kernel_for_groups(gemm_problem const& p, gemm_operands const& o) {
           fmt::format("A {} {}, B {} {}, D {} {}", name(p.a.type), order_text(p.a), name(p.b.type),
                       order_text(p.b), name(p.d.type), order_text(p.d)),
           "types and orders that a kernel has", "docs/groups.md lists the kernels"};
+}
+
+/// Why no kernel computes a problem with prepared weights.
+rejection no_kernel_for_weights(gemm_problem const& p, device const& dev) {
+  role const x = p.weights_a ? role::a : role::b;
+  matrix_desc const& other = *matrix_of(p, x == role::a ? role::b : role::a);
+  return {
+      "TW0467", "a GEMM with 4-bit weights",
+      fmt::format("{} weights, {} activations, D {}, compute capability {}", text_of(weights(p, x)),
+                  name(other.type), name(p.d.type), dev.compute_capability / 10.0),
+      "a format and types that a Hopper kernel has", "docs/weights4.md lists the kernels"};
 }
 
 /// Removes the plans that do not serve reproducible GEMMs on `dev`.
@@ -257,7 +269,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
           base.hints.insert(base.hints.begin(), measured.tuned.trouble);
         std::size_t const first = plans.size();
         for (gemm_family const* f : families())
-          if (!p.groups || f->takes_groups()) f->add_plans(base, dev, workspace, plans);
+          if ((!p.groups || f->takes_groups()) && (!has_weights(p) || f->takes_weights()))
+            f->add_plans(base, dev, workspace, plans);
         for (gemm_plan& x : std::span(plans).subspan(first))
           x.workspace_bytes = workspace_of(x).bytes;
       }
@@ -271,6 +284,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
     for (std::size_t i = first; i < plans.size(); ++i)
       plans[i].quantise_us = us, plans[i].predicted_us += us;
   }
+  if (plans.empty() && has_weights(p)) throw rejected(no_kernel_for_weights(p, dev));
   if (plans.empty() && p.groups) throw rejected(no_kernel_for_groups(p, asked));
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
   keep_fitting(plans, dev);

@@ -208,6 +208,11 @@ void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, g
 }
 
 template <class Key, class T>
+void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, weight_format> {
+  key.field(x.code), key.field(x.scale), key.field(x.zeros), key.field(x.group);
+}
+
+template <class Key, class T>
 void optional_word(Key& key, std::string const& name, T& x) {
   if (!key.has(name, x.has_value())) return;
   if constexpr (!std::is_const_v<T>) x.emplace();
@@ -233,6 +238,8 @@ void list_words(Key& key, Problem& p) {
     key.word("p", p.precision.promote_k);
   optional_word(key, "sd", p.scale_d);
   optional_word(key, "g", p.groups);
+  if (key.has("wa", static_cast<bool>(p.weights_a))) key.word("wa", p.weights_a);
+  if (key.has("wb", static_cast<bool>(p.weights_b))) key.word("wb", p.weights_b);
   if (key.has("e", is_fused(p.epilogue))) key.word("e", p.epilogue);
 }
 

@@ -156,6 +156,7 @@ bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
 void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {
   gemm_problem& q = plan.normal;
   auto const choose = [&](role x) {
+    if (weights(q, x)) return;
     matrix_desc& m = *matrix_of(q, x);
     order const k_major = x == role::a ? order::row_major : order::col_major;
     std::int64_t const lines = outer_extent(q, x);

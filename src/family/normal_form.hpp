@@ -59,6 +59,7 @@ inline gemm_problem transposed(gemm_problem const& p) {
     if (r.scales != nullptr) t.*to.scales = p.*r.scales;
   }
   if (p.scale_d) t.scale_d = transposed(*p.scale_d);
+  std::swap(t.weights_a, t.weights_b);
   t.epilogue = transposed(p.epilogue);
   if (p.groups) t.groups = transposed(*p.groups);
   return t;

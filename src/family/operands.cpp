@@ -48,6 +48,11 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
       check_array(x, address_array(o, x.is));
     else
       check_pointer(x, address(o, x.is));
+  for (role const x : a_and_b)
+    if (weights(p, x) && reinterpret_cast<std::uintptr_t>(address(o, x)) % 16 != 0)
+      throw rejected({"TW0409", fmt::format("address of {}, prepared weights", row_of(x).text),
+                      fmt::format("{}", fmt::ptr(address(o, x))),
+                      "a multiple of 16: bulk copies read them", ""});
   auto const numbers = reinterpret_cast<std::uintptr_t>(o.groups);
   if (p.groups && numbers % (p.groups->index_bits / 8) != 0)
     throw rejected({"TW0409", "address of the sizes of the groups",

@@ -8,6 +8,7 @@
 
 #include "problem/accept_groups.hpp"
 #include "problem/accept_scales.hpp"
+#include "problem/accept_weights.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
@@ -299,6 +300,7 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_integer_sums(p)) return r;
   if (auto r = check_batch(p)) return r;
   if (auto r = check_groups(p)) return r;
+  if (auto r = check_weights(p)) return r;
   if (auto r = check_matrix("A", p.a, p.m, p.k, p.a_matrices())) return r;
   if (auto r = check_matrix("B", p.b, p.k, p.n, p.b_matrices())) return r;
   if (auto r = check_epilogue(canonical(p))) return r;

@@ -7,6 +7,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
 
@@ -68,6 +69,11 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
                               : r.over == operand_axes::d ? d_cols
                                                           : p.n;
     std::int64_t const matrices = r.is == role::aux ? p.batch : matrix_count(p, r.is);
+    if (of_product && weights(p, r.is)) {
+      weights_desc const w{outer_extent(p, r.is), p.k, m->batch_stride_elems == 0 ? 1 : matrices,
+                           weights(p, r.is)};
+      return {r.is, elem::u8, false, false, w.bytes()};
+    }
     return matrix(r.is, *m, rows, cols, matrices, r.result != nullptr);
   } else if constexpr (r.kind == operand_kind::vector) {
     vector_desc const& v = p.epilogue.*r.vector;

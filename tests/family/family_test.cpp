@@ -69,6 +69,8 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   for (matrix_desc* m : {&p.a, &p.b})
     m->pitch_elems = (m->pitch_elems + f.ld_step - 1) / f.ld_step * f.ld_step;
   p.precision = f.precision;
+  p.weights_a = f.weights;
+  if (p.weights_a) p.a.pitch_elems = p.k;
   if (f.scaled) {
     p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
     p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);

@@ -24,7 +24,7 @@ std::vector<grouped_shape> shapes_of(group_axis axis) {
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups != axis) continue;
+      if (!f->built(i) || x.groups != axis || x.weights) continue;
       if (x.epilogue.ops || x.scaled || size_bytes(x.ab) == 1) continue;  // SlicesTest
       auto const is_k = [](operand_major m) { return m == operand_major::k; };
       all.push_back({axis, x.ab, x.d, is_k(x.a) ? order::row_major : order::col_major,
@@ -76,8 +76,8 @@ TEST_P(GroupsEmu, RandomProblemsKeepTheBound) {
   std::set<std::string> ran, wanted;
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i)
-      if (f->built(i) && f->facts(i).groups == GetParam() && !f->facts(i).epilogue.ops &&
-          size_bytes(f->facts(i).ab) == 2)
+      if (f->built(i) && f->facts(i).groups == GetParam() && !f->facts(i).weights &&
+          !f->facts(i).epilogue.ops && size_bytes(f->facts(i).ab) == 2)
         wanted.insert(f->name(i));
   auto const covered = [&] { return std::ranges::includes(ran, wanted); };
   for (int i = 0; runs_case(i, 400, covered()) && !HasFailure(); ++i) {
@@ -126,7 +126,8 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k) continue;
+      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k || x.weights)
+        continue;
       ++kernels;
       for (int turn = 0; turn < sample(8) && !HasFailure(); ++turn) {
         auto const is_k = [](operand_major m) { return m == operand_major::k; };

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tilewright/atom/weights.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
@@ -345,6 +346,21 @@ void add(check_report& all, check_report r, std::int64_t i, bool first) {
   all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
 }
 
+/// With the weights decoded, each rounded once as in the kernels.
+check_report check_weights(gemm_problem p, gemm_operands o, double max_flops) {
+  role const x = p.weights_a ? role::a : role::b;
+  matrix_desc const& m = *matrix_of(p, x);
+  std::int64_t const matrices = m.batch_stride_elems == 0 ? 1 : matrix_count(p, x);
+  weights_desc const w{outer_extent(p, x), p.k, matrices, weights(p, x)};
+  std::vector<std::uint16_t> decoded(static_cast<std::size_t>(matrices * w.n * w.k));
+  auto const* const blocks = static_cast<std::byte const*>(address(o, x)) + weights_header_bytes;
+  for (std::int64_t i = 0; i < matrices; ++i)
+    decode_weights(w, blocks, i, m.type, decoded.data() + i * w.n * w.k);
+  weights(p, x) = {};
+  set_address(o, x, decoded.data());
+  return check_gemm(p, o, max_flops);
+}
+
 check_report check_groups(gemm_problem const& p, gemm_operands const& o, double max_flops) {
   group_ranges const groups = ranges_of_groups(p, o.groups);
   check_report all;
@@ -362,6 +378,7 @@ check_report check_groups(gemm_problem const& p, gemm_operands const& o, double 
 }  // namespace
 
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  if (has_weights(p)) return check_weights(p, o, max_flops);
   if (p.groups) return check_groups(p, o, max_flops);
   check_report all;
   gemm_problem alone = p;

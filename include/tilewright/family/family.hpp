@@ -44,6 +44,7 @@ struct kernel_facts {
   std::optional<block_format> block_scaled;  // scales of this format, and no others
   epilogue_operands epilogue;                // that it has, and no others
   group_axis groups = group_axis::none;      // that its problems have, and no others
+  weight_format weights;                     // of A, and no others
   // Small problems that exercise it.
   value_range m, n, k;
   int ld_step = 1;                   // elements of which leading dimensions are multiples
@@ -108,6 +109,8 @@ class gemm_family {
                          std::vector<gemm_plan>& plans) const = 0;
   /// Does it have kernels for gemm_problem::groups? The planner leaves out other families for them.
   virtual bool takes_groups() const { return false; }
+  /// Does it have kernels for prepared 4-bit weights?
+  virtual bool takes_weights() const { return false; }
   /// Does any kernel compute `q`, as run, with operands that it can load?
   virtual bool computes(gemm_problem const& q) const = 0;
   /// The time that the model of `dev` predicts for a plan of this family, microseconds.

@@ -7,11 +7,29 @@
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/problem/weight_format.hpp"
 
 namespace tw {
 
-/// From where wgmma reads an operand.
-enum class operand_source : std::uint8_t { shared_memory, registers };
+/// From where wgmma reads an operand. Consumers fill registers from shared memory: with elements as
+/// they are there, or decoded from prepared weights of 4 bits (atom/weights.hpp). int4 has a scale
+/// for each 16, 32 or 64 elements of K in a block, and zero points that are integers (z), floats
+/// (f) or 8 for all.
+enum class operand_source : std::uint8_t {
+  shared_memory,
+  registers,
+  mxfp4,
+  nvfp4,
+  int4_16,
+  int4_16z,
+  int4_16f,
+  int4_32,
+  int4_32z,
+  int4_32f,
+  int4_64,
+  int4_64z,
+  int4_64f
+};
 
 /// An operand of a kernel.
 struct operand_spec {
@@ -22,6 +40,14 @@ struct operand_spec {
 
   /// Are neighbours along M, or N, adjacent in memory?
   TW_HD constexpr bool is_mn_major() const { return major == operand_major::mn; }
+  /// The format of prepared weights; of another operand none.
+  TW_HD constexpr weight_format weights() const {
+    if (from == operand_source::mxfp4) return {weight_code::mxfp4, elem::ue8m0, {}, 32};
+    if (from == operand_source::nvfp4) return {weight_code::nvfp4, elem::ue4m3, {}, 16};
+    if (from < operand_source::int4_16) return {};
+    int const i = static_cast<int>(from) - static_cast<int>(operand_source::int4_16);
+    return {weight_code::int4, multiplied, static_cast<weight_zeros>(i % 3), 16 << i / 3};
+  }
   bool operator==(operand_spec const&) const = default;
 };
 

@@ -330,6 +330,15 @@ constexpr std::optional<scale_desc> const& scale(gemm_problem const& p, role x) 
 constexpr std::optional<scale_desc>& scale(gemm_problem& p, role x) {
   return x == role::b ? p.scale_b : p.scale_a;
 }
+/// The format of A or of B, if they are prepared weights.
+constexpr weight_format const& weights(gemm_problem const& p, role x) {
+  return x == role::b ? p.weights_b : p.weights_a;
+}
+constexpr weight_format& weights(gemm_problem& p, role x) {
+  return x == role::b ? p.weights_b : p.weights_a;
+}
+constexpr bool has_weights(gemm_problem const& p) { return p.weights_a || p.weights_b; }
+
 constexpr bool has_scales(gemm_problem const& p) { return p.scale_a || p.scale_b; }
 
 /// Matrices of A, B or D (and C): one for each index of the batch, or for each group.

@@ -63,9 +63,16 @@ inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
          q.scale_d->desc.packed_k == 1;
 }
 
+/// The weights of a kernel's configuration for those of a problem.
+constexpr weight_format in_blocks(weight_format f) {
+  if (f && f.group != 16 && f.group != 32) f.group = weight_block;
+  return f;
+}
+
 /// Does a kernel with this configuration compute `q`, as run?
 inline bool computes(gemm_config const& c, gemm_problem const& q) {
-  return c.a.multiplied == multiplied_type(q.a.type) &&
+  return c.weights() == in_blocks(q.weights_a) && !q.weights_b &&
+         c.a.multiplied == multiplied_type(q.a.type) &&
          c.b.multiplied == multiplied_type(q.b.type) && c.d == q.d.type && keeps_sums(c, q) &&
          c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
          c.d_m == (q.d.ord == order::col_major) &&

@@ -127,6 +127,11 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
   return rate * from_registers * narrow * (1 - promotion_share_of(model, p, c));
 }
 
+/// Bytes of A in memory for each byte that is multiplied: weights of 4 bits take fewer.
+inline double stored_share(gemm_config const& c) {
+  return static_cast<double>(c.a_bytes()) / (c.tile_m * c.tile_k() * size_bytes(c.a.multiplied));
+}
+
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
 inline double power_share_of(gemm_calibration const& m, gemm_config const& c) {
   if (c.tile_m == rows_64) return 0;
@@ -208,7 +213,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   operand_order_calibration const& orders = dev.model->operand_orders;
   double const of_copy =
       multicasts(c) ? orders.transposed_multicast_factor : orders.transposed_load_factor;
-  double const a_bytes = row_bytes * c.tile_m * factor(p.a) * (odd.transposed.a ? of_copy : 1),
+  double const stored = stored_share(c);
+  double const a_bytes = row_bytes * c.tile_m * (c.weights() ? 1 : factor(p.a)) * stored *
+                         (odd.transposed.a ? of_copy : 1),
                b_bytes = row_bytes * c.tile_n * factor(p.b) * (odd.transposed.b ? of_copy : 1);
   double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
   bool const apart = c.cluster_k > 1 || (s.split_k_tiles > 0 && s.split_k_tiles == s.tiles);
@@ -260,7 +267,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     bool const large = all / matrices(x) > m.kept_operand_bytes;
     return large ? all * (1 + unmet * static_cast<double>(tiles_across - 1)) : all;
   };
-  r.reads_us = (read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
+  r.reads_us = (stored * read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
                 read(p.b, nk, up(p.m, c.tile_m * c.cluster_m))) /
                (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
   if (p.c && p.beta != 0)

@@ -22,6 +22,7 @@ class family final : public family_of<kernels> {
     return sm90_gemm_family::resources_of(c);
   }
   bool takes_groups() const override { return true; }
+  bool takes_weights() const override { return true; }
   std::string name(int kernel, plan_schedule const& s) const override {
     instance const& i = instances()[static_cast<std::size_t>(kernel)];
     return i.name_with(s.tile_cols == 0 ? i.config.tile_n : launched(i.config, s.tile_cols).tile_n);

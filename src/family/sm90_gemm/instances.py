@@ -16,6 +16,9 @@ SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "scaled_columns": ("scaled_columns", "_scaled_columns")}
 FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m"),
          "swap_ab_groups": (True, "n"), "groups_of_n": (False, "n"), "groups_of_k": (False, "k")}
+# Words after a form: A is prepared weights of 4 bits, an operand_source in C++.
+WEIGHTS = ["mxfp4", "nvfp4",
+           *(f"int4_{group}{zeros}" for group in (16, 32, 64) for zeros in ("", "z", "f"))]
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 
@@ -32,10 +35,10 @@ def numbers(row, column, counts):
     return [int(p) for p in parts]
 
 
-def operand(elem, mn_major, in_registers=False):
+def operand(elem, mn_major, source=""):
     """An operand_spec in C++."""
-    major, source = "mn" if mn_major else "k", ", operand_source::registers" if in_registers else ""
-    return f"{{elem::{elem}, elem::{elem}, operand_major::{major}{source}}}"
+    source = f", operand_source::{source}" if source else ""
+    return f"{{elem::{elem}, elem::{elem}, operand_major::{'mn' if mn_major else 'k'}{source}}}"
 
 
 def describe(row, ab, d, majors, bits):
@@ -45,18 +48,23 @@ def describe(row, ab, d, majors, bits):
     stages, = numbers(row, "stages", [1])
     a_mn, b_mn = majors[0] == "n", majors[1] == "t"
     min_n = 0 if b_mn or row["min_n"] == "-" else numbers(row, "min_n", [1])[0]
-    swap_ab, ragged = FORMS[choice(row, "form", FORMS)]
+    form, _, weights = row["form"].partition("+")
+    swap_ab, ragged = FORMS[choice({"form": form}, "form", FORMS)]
+    if weights:
+        choice({"weights of the form": weights}, "weights of the form", WEIGHTS)
     pingpong = choice(row, "schedule", ["cooperative", "pingpong"]) == "pingpong"
     epilogue, suffix = EPILOGUES[choice(row, "epilogue", EPILOGUES)]
     sums, sums_text = SUMS[choice(row, "sums", SUMS)]
     a, *b = ab.split("x")
     if b and not any(sorted([a, *b]) == pair for pair in PAIRS):
         raise ValueError(f"no kernel has operands of the types {ab}")
-    before = f"sm90_{ab}_{d}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
+    types = f"{weights + 'x' if weights else ''}{ab}_{d}"
+    before = f"sm90_{types}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
     after = (f"x{SWIZZLE_SPAN_BITS // bits}_{row['cluster']}_s{stages}"
              f"{'_pp' if pingpong else ''}{suffix}{sums_text}"
              f"{'' if ragged == 'none' else '_groups_' + ragged}")
-    fields = {"a": operand(a, a_mn, in_registers=a_mn and bits in BITS_OF_K_MAJOR_ONLY),
+    source = weights or ("registers" if a_mn and bits in BITS_OF_K_MAJOR_ONLY else "")
+    fields = {"a": operand(a, a_mn, source),
               "b": operand(b[0] if b else a, b_mn), "d": f"elem::{d}", "d_m": swap_ab,
               "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "min_tile_n": min_n,
               "cluster_m": cluster_m, "cluster_n": cluster_n,

@@ -21,6 +21,7 @@
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
 
@@ -172,12 +173,12 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   };
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
-  p.a = map_a(a_share);
+  if (!c.weights()) p.a = map_a(a_share);
   p.b = map_b(b_share);
   // The in-bounds part of the last tile of a K-major operand: a box must not exceed it
   // (docs/decisions/0021). MN-major operands come in boxes of 64 anyway.
   int const a_left = p.m % a_share, b_left = p.n % b_share;
-  p.a_edge = a_left == 0 || c.a.is_mn_major() ? p.a : map_a(a_left);
+  p.a_edge = a_left == 0 || c.a.is_mn_major() || c.weights() ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b.is_mn_major() ? p.b : map_b(b_left);
   p.a_scales = scales_of(q, o, role::a);
   p.b_scales = scales_of(q, o, role::b);
@@ -234,6 +235,11 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
   p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.split_k_tiles, s.split_k_clusters);
   if (c.grouped()) p.group = groups_of(p, c, s, q, o);
+  if (c.weights()) {
+    weights_desc const w{q.m, q.k, 1, q.weights_a};
+    p.weights = {static_cast<std::byte const*>(o.a) + weights_header_bytes,
+                 static_cast<int>(w.row_blocks()), static_cast<int>(w.k_blocks())};
+  }
   if (s.split_k_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =

@@ -19,6 +19,7 @@
 #include "tools/check/hazards/checked_kernels.hpp"
 #include "tools/check/hazards/gemm_operands.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/random_weights.hpp"
 
 namespace tw::hazards {
 
@@ -106,6 +107,13 @@ class gemm_runner {
     for (checked_matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     p.precision = facts_.precision;
+    std::vector<std::byte> prepared;  // weights of 4 bits
+    role const weighted = swapped ? role::b : role::a;
+    if (facts_.weights) {
+      weights(p, weighted) = facts_.weights;
+      matrix_of(p, weighted)->pitch_elems = k;
+      prepared = random_weights({outer_extent(p, weighted), k, 1, facts_.weights}, random);
+    }
     std::vector<std::int64_t> sizes;
     if (axis != group_axis::none) {
       sizes = add_groups(p, axis, results, any);
@@ -119,6 +127,7 @@ class gemm_runner {
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     o.groups = sizes.data();
     if (p.groups) p.groups->alpha = any(0, 3) == 0;
+    if (facts_.weights) set_address(o, weighted, prepared.data());
     auto const* line = reinterpret_cast<float const*>(vectors.bytes.data());
     for (operand_row const& r : operand_rows)
       if (r.vector != nullptr) set_address(o, r.is, line), line += vector;

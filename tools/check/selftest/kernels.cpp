@@ -14,6 +14,7 @@
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/check/check.hpp"
+#include "tools/check/random_weights.hpp"
 #include "tools/check/selftest/digest.hpp"
 #include "tools/check/selftest/selftest.hpp"
 #include "tools/operand/device_memory.hpp"
@@ -86,12 +87,18 @@ class trial {
     array sizes(elem::s32, order::row_major, 1, 1,
                 std::max<std::int64_t>(1, 2 * static_cast<std::int64_t>(sizes_.size())));
     std::memcpy(sizes.data(), sizes_.data(), sizes_.size() * sizeof(std::int64_t));
-    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d, &sizes};
+    std::vector<std::byte> prepared;
+    if (facts_.weights) prepared = random_weights({p_.m, p_.k, 1, facts_.weights}, random);
+    array weights_of_a(elem::u8, order::row_major, 1, 1,
+                       std::max<std::int64_t>(1, static_cast<std::int64_t>(prepared.size())));
+    std::ranges::copy(prepared, weights_of_a.data());
+    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d, &sizes, &weights_of_a};
     if (on_gpu_)
       for (array* x : all) x->upload();
     auto const operands = [&](auto&& place) {
       gemm_operands o{place(a), place(b), nullptr, place(d)};
       if (p_.aux) o.aux = place(aux);
+      if (p_.weights_a) o.a = place(weights_of_a);
       for (role const x : a_and_b) {
         if (!scale(p_, x)) continue;
         set_address(o, scales_of(x), place(facts_.block_scaled ? factors : ones));
@@ -171,6 +178,8 @@ class trial {
     p_.a = operand(swapped_ ? b : a, swapped_ ? b_by_k : a_by_k, row_major, p_.m);
     p_.b = operand(swapped_ ? a : b, swapped_ ? a_by_k : b_by_k, col_major, p_.n);
     p_.precision = facts_.precision;
+    p_.weights_a = facts_.weights;
+    if (p_.weights_a) p_.a.pitch_elems = p_.k;
     if (facts_.groups != group_axis::none) {
       // Of K one group, whose D is D; of others two, and an empty one between them.
       std::int64_t const total = facts_.groups == group_axis::m   ? p_.m

@@ -30,12 +30,12 @@ constexpr bool is_checked() {
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
   static_assert(C.cluster_k == 1 || !C.fused(),
                 "[TW0204] no fused epilogue where a cluster shares K");
-  static_assert(
-      !C.a_in_registers() || (C.cluster() == 1 && C.fragments() == 1 && !C.varies_tile_n() &&
-                              !C.fused() && !C.scaled() && C.sums != sum_form::promoted_64),
-      "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
-      "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
-      "every 128 of K");
+  static_assert(!C.a_in_registers() ||
+                    (C.cluster() == 1 && C.fragments() == 1 && !C.varies_tile_n() &&
+                     (!C.fused() || C.weights()) && !C.scaled() && C.sums != sum_form::promoted_64),
+                "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
+                "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
+                "every 128 of K");
   static_assert(C.sums != sum_form::scaled_columns || C.in_turn(),
                 "[TW0204] kernels for column scales alone have fragments that share an "
                 "accumulator; other kernels have code for block scales too");
@@ -50,9 +50,15 @@ constexpr bool is_checked() {
                 "[TW0208] A and B have one type, or are e4m3 and e5m2, or s8 and u8");
   static_assert(
       C.b.from == operand_source::shared_memory &&
-          C.a_in_registers() == (C.a.is_mn_major() && traits_of(C.a.multiplied).k_major_only),
-      "[TW0208] A comes from registers if it is MN-major of 8 or 32 bits; B and any "
-      "other A come from shared memory");
+          C.a_in_registers() ==
+              (C.weights() || (C.a.is_mn_major() && traits_of(C.a.multiplied).k_major_only)),
+      "[TW0208] A comes from registers if it is MN-major of 8 or 32 bits, or weights of 4 bits; B "
+      "and any other A come from shared memory");
+  static_assert(
+      !C.weights() || (size_bytes(C.a.multiplied) == 2 && !C.a.is_mn_major() &&
+                       C.tile_m <= 2 * weight_block && C.d_m && !C.gated()),
+      "[TW0204] weights of 4 bits are multiplied in 16 bits, in tiles of 64 or 128 rows; D "
+      "is M-major, without a gate");
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "tilewright/kernel/operand_spec.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/groups.hpp"
+#include "tilewright/problem/weight_format.hpp"
 
 namespace tw {
 
@@ -111,7 +112,10 @@ struct gemm_config {
   /// K of a tile: one span of the widest swizzle, in elements that are multiplied.
   TW_HD constexpr int tile_k() const { return traits_of(a.multiplied).span(); }
   /// A K block of A and of B in shared memory.
-  TW_HD constexpr int a_bytes() const { return tile_m * tile_k() * size_bytes(a.stored); }
+  TW_HD constexpr int a_bytes() const {
+    if (weights()) return tile_m / weight_block * weights().block_bytes();
+    return tile_m * tile_k() * size_bytes(a.stored);
+  }
   TW_HD constexpr int b_bytes() const { return tile_n * tile_k() * size_bytes(b.stored); }
   TW_HD constexpr int stage_bytes() const { return a_bytes() + b_bytes(); }
 
@@ -120,8 +124,12 @@ struct gemm_config {
   TW_HD constexpr bool varies_tile_n() const { return min_tile_n != 0; }
 
   /// wgmma reads 8-bit and 32-bit operands from shared memory K-major only. Consumers read an A
-  /// that is MN-major there themselves, and multiply it from registers (register_a.hpp).
-  TW_HD constexpr bool a_in_registers() const { return a.from == operand_source::registers; }
+  /// that is MN-major there themselves, and multiply it from registers (register_a.hpp); weights of
+  /// 4 bits too (weights_a.hpp).
+  TW_HD constexpr bool a_in_registers() const { return a.from != operand_source::shared_memory; }
+  /// The format of A, if it is prepared weights of 4 bits; `group` is 16, 32 or 64, the elements of
+  /// a block that share a scale.
+  TW_HD constexpr weight_format weights() const { return a.weights(); }
   TW_HD constexpr mainloop_kind mainloop() const {
     return in_turn()                             ? mainloop_kind::fragments_in_turn
            : scaled()                            ? mainloop_kind::block_scaled

@@ -48,7 +48,9 @@ struct gemm_loads {
     int m, n, batch;
     k_range blocks;
     part_of_tile part;
-    int first_k = 0;  // groups of K: the index of the first element in the maps
+    int first_k = 0;                     // groups of K: the index of the first element in the maps
+    std::byte const* weights = nullptr;  // block 0 of K of the tile's first rows
+    std::int64_t row_of_blocks = 0;      // bytes
   };
 
   /// The place of a segment's tile, and its K blocks.
@@ -64,8 +66,14 @@ struct gemm_loads {
     if constexpr (scheduler::loads_whole_a) part.a_rows = C.tile_m, part.a_mine = a_share;
     if constexpr (scheduler::loads_whole_b)
       part.b_rows = scheduler::b_cols_of(p), part.b_mine = max_b_share(p);
-    return {scheduler::a_origin(tile) + m, scheduler::b_origin(tile) + n, tile.matrix,
-            scheduler::k_blocks_of(seg), part};
+    tile_loads t{scheduler::a_origin(tile) + m, scheduler::b_origin(tile) + n, tile.matrix,
+                 scheduler::k_blocks_of(seg), part};
+    if constexpr (C.weights()) {
+      t.row_of_blocks = std::int64_t{p.weights.k_blocks} * C.weights().block_bytes();
+      int const first = p.a_batched * tile.matrix * p.weights.row_blocks + t.m / weight_block;
+      t.weights = p.weights.blocks + first * t.row_of_blocks;
+    }
+    return t;
   }
   /// Columns of B that a CTA loads at most.
   TW_DEVICE static int max_b_share(gemm_params const& p) {
@@ -101,6 +109,16 @@ struct gemm_loads {
   }
 
  private:
+  /// A K block of prepared weights: a bulk copy for each 64 rows of the tile. Weights are padded to
+  /// 128 rows, so that a tile has all of them.
+  TW_DEVICE static void load_weights(std::byte* slot, tile_loads const& t, int k,
+                                     mbarrier& landed) {
+    constexpr int block = C.weights().block_bytes();
+    TW_UNROLL
+    for (int i = 0; i < C.tile_m / weight_block; ++i)
+      bulk_load(slot + i * block, t.weights + i * t.row_of_blocks + k * block, block, landed);
+  }
+
   /// The L2 cache hint of a box.
   struct plain {
     template <int Rank>
@@ -132,15 +150,19 @@ struct gemm_loads {
     for (int k = t.blocks.begin; k < t.blocks.end; ++k, slot.next()) {
       s.slot_free[slot.stage].wait(slot.phase ^ 1U);
       mbarrier& landed = s.ab_landed[slot.stage];
-      int const a_filled = operand_a::bytes(x.a_rows), b_filled = operand_b::bytes(x.b_rows);
+      int const a_filled = C.weights() ? a_bytes : operand_a::bytes(x.a_rows);
+      int const b_filled = operand_b::bytes(x.b_rows);
       landed.arrive_expect_tx(a_filled + b_filled);
       leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
       leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
       std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, tile_k)
       std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, tile_k)
-      load_share<operand_a, a_share, C.cluster_n, plain_map>(
-          a, box_load<HintA>{from.map_a, landed, same_rows, hint_a}, t.m,
-          t.first_k + k * C.tile_k(), from.a_matrix, x.a_mine);
+      if constexpr (C.weights())
+        load_weights(a, t, k, landed);
+      else
+        load_share<operand_a, a_share, C.cluster_n, plain_map>(
+            a, box_load<HintA>{from.map_a, landed, same_rows, hint_a}, t.m,
+            t.first_k + k * C.tile_k(), from.a_matrix, x.a_mine);
       load_share<operand_b, b_share, C.cluster_m, b_coords>(
           b, box_load<HintB>{from.map_b, landed, same_cols, hint_b}, t.n,
           t.first_k + k * C.tile_k(), from.b_matrix, x.b_mine);

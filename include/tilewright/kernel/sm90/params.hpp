@@ -3,6 +3,7 @@
 //             same bytes for both backends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tilewright/arch/types.hpp"
@@ -32,6 +33,12 @@ struct group_params {
   std::int64_t a_step, b_step;  // k: bytes from an element of K to the next
 };
 
+/// Prepared weights: their blocks, in rows of blocks for each matrix.
+struct weight_params {
+  std::byte const* blocks;
+  int row_blocks, k_blocks;
+};
+
 /// The members that the producer reads before its first load come first and together: each line of
 /// the constant cache takes a quarter of a microsecond to come.
 struct gemm_params {
@@ -49,8 +56,9 @@ struct gemm_params {
   epilogue_params epilogue;
   fixup_params fixup;
   operand_scales a_scales, b_scales;  // for kernels with gemm_config::scaled()
-  int a_scales_by_bulk;  // 1: bulk copies load the scales of A (family/operand_scales.hpp)
-  group_params group;    // for kernels with gemm_config::grouped()
+  int a_scales_by_bulk;   // 1: bulk copies load the scales of A (family/operand_scales.hpp)
+  group_params group;     // for kernels with gemm_config::grouped()
+  weight_params weights;  // for kernels with gemm_config::weights: A
 };
 
 }  // namespace tw

@@ -6,6 +6,7 @@
 
 #include "tilewright/kernel/sm90/mainloop/stages.hpp"
 #include "tilewright/kernel/sm90/register_a.hpp"
+#include "tilewright/kernel/sm90/weights_a.hpp"
 
 namespace tw {
 
@@ -17,7 +18,7 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
   TW_DEVICE static void run(gemm_params const&, Smem& s, ring<C.stages>& slot,
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
-    register_a<C> const from(part.first_row);
+    a_reader<C> const from(part.first_row);
     typename register_a<C>::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
 
     // Prologue: the first block does not read the accumulators.

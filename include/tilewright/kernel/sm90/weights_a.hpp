@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// weights_a.hpp  A in registers from prepared weights of 4 bits: consumers read nibbles and scales
+//                of a block, and decode them to the 16-bit type that wgmma multiplies.
+//
+// A thread has two rows, and of each K block 32 nibbles in 16 bytes, which are a word for each step
+// of 16 elements (atom/weight_block.hpp). Register v of the fragment is two elements of a row:
+// nibbles v and v + 4 of the word, rows and halves of k as v % 2 and v / 2.
+//
+//   e2m1   sign and magnitude are moved to the sign and to the bits around the exponent's last: a
+//          subnormal number, 2^126 (bf16) or 2^14 (f16) times too small, which a multiplication
+//          corrects. Exact with scales of ue8m0 (in bf16) and of ue4m3: at most 6 bits.
+//   int4   q is put into the mantissa of 128 (bf16) or 1024 (f16); 128 + 8, or 128 + z, is
+//          subtracted exactly, and the multiplication by the scale rounds once; with a float zero
+//          point it is fused with the addition.
+// A scale that is NaN makes its weights NaN. docs/decisions/0056 counts the instructions.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/arch/packed.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/sm90/register_a.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+class weights_a {
+ public:
+  using block = typename register_a<C>::block;
+
+  /// For the rows from first_row of the CTA's tile.
+  TW_DEVICE explicit weights_a(int first_row) {
+    int const t = thread_id() % warpgroup_threads, pair = t / warp_threads * 8 + lane_id() / 4;
+    int const begin = first_row / weight_block * f.block_bytes();
+    nibbles_ = begin + t * 16;
+    scales_ = begin + f.nibble_bytes + pair * scales_bytes;
+    zeros_ = begin + f.nibble_bytes + f.scale_bytes() + pair * zeros_bytes;
+  }
+
+  /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
+  TW_DEVICE void read(block& to, std::byte const* stage) const {
+    words<4> const nibbles = *reinterpret_cast<words<4> const*>(stage + nibbles_);
+    words<scales_bytes / 4> const raw =
+        *reinterpret_cast<words<scales_bytes / 4> const*>(stage + scales_);
+    half2 scale[2 * each];  // of a row, then of the other, in both halves
+    unrolled<2 * each>([&](auto i) { scale[i] = scale_of<i>(raw); });
+    half2 zero[f.zeros == weight_zeros::none ? 1 : 2 * each];
+    if constexpr (f.zeros == weight_zeros::integers) {
+      unrolled<2 * each>([&](auto i) {
+        auto const z = static_cast<std::uint32_t>(stage[zeros_ + i]);
+        zero[i] = half2{((z * 0x00010001U) | integers_at) ^ both_signs};
+      });
+    } else if constexpr (f.zeros == weight_zeros::floats) {
+      words<scales_bytes / 4> const z =
+          *reinterpret_cast<words<scales_bytes / 4> const*>(stage + zeros_);
+      unrolled<2 * each>([&](auto i) { zero[i] = scale_of<i>(z); });
+    }
+    unrolled<4>([&](auto step) {
+      unrolled<4>([&](auto v) {
+        constexpr int i = v % 2 * each + step * each / 4;
+        to.part[step].r[v] =
+            decoded<v>(nibbles.r[step], scale[i], zero[f.zeros == weight_zeros::none ? 0 : i]).bits;
+      });
+    });
+  }
+
+ private:
+  static constexpr weight_format f = C.weights();
+  static constexpr bool in_bf16 = C.a.multiplied == elem::bf16;
+  using half2 = std::conditional_t<in_bf16, bf16x2, f16x2>;
+  static constexpr int each = f.scales_per_row();                      // scales of a row in a block
+  static constexpr int scales_bytes = 2 * each * size_bytes(f.scale);  // of a thread's rows
+  static constexpr int zeros_bytes = 2 * each * f.zero_bytes_each();
+  static constexpr std::uint32_t both_signs = 0x80008000U;
+  // 128 and 1024, to which integers are added in the mantissa; the factor of e2m1's bits.
+  static constexpr std::uint32_t integers_at = in_bf16 ? 0x43004300U : 0x64006400U;
+  static constexpr std::uint32_t of_e2m1 = in_bf16 ? 0x7E807E80U : 0x74007400U;  // 2^126, 2^14
+  static constexpr std::uint32_t nan = 0x7FFF7FFFU;
+
+  template <int N>
+  struct alignas(4 * N) words {
+    std::uint32_t r[N];
+  };
+
+  /// Scale i of a thread's rows, in both halves. Of mxfp4 with the factor that e2m1 needs.
+  template <int I, int N>
+  TW_DEVICE static half2 scale_of(words<N> const& raw) {
+    if constexpr (size_bytes(f.scale) == 2) {
+      return half2{prmt(raw.r[I / 2], 0, I % 2 == 0 ? 0x1010U : 0x3232U)};
+    } else {
+      std::uint32_t const byte = raw.r[I / 4] >> 8 * (I % 4) & 0xFFU;
+      if constexpr (f.scale == elem::ue8m0) {
+        constexpr std::uint32_t one = 0x00800080U;  // of the exponents
+        return half2{byte == 0xFFU ? nan : byte * one + 126U * one};
+      } else {
+        constexpr std::uint32_t place = in_bf16 ? 0x00100010U : 0x00800080U;
+        constexpr std::uint32_t bias = in_bf16 ? 0x7B807B80U : 0x5C005C00U;  // 2^120, 2^8
+        return half2{byte == 0x7FU ? nan : packed_mul(half2{byte * place}, half2{bias}).bits};
+      }
+    }
+  }
+
+  /// Nibbles V and V + 4 of a word.
+  template <int V>
+  TW_DEVICE static half2 decoded(std::uint32_t word, half2 scale, half2 zero) {
+    if constexpr (f.code == weight_code::int4) {
+      half2 const offset{f.zeros == weight_zeros::integers ? zero.bits : offset_of_8};
+      half2 const q = packed_add(half2{(word >> 4 * V & 0x000F000FU) | integers_at}, offset);
+      return f.zeros == weight_zeros::floats ? packed_fma(q, scale, zero) : packed_mul(q, scale);
+    } else {
+      std::uint32_t const top = word << (12 - 4 * V);  // in bits 12 to 15 of each half
+      std::uint32_t const magnitude = in_bf16 ? top >> 6 & 0x01C001C0U : top >> 3 & 0x0E000E00U;
+      half2 const small{(top & both_signs) | magnitude};
+      if constexpr (f.code == weight_code::mxfp4)
+        return packed_mul(small, scale);
+      else
+        return packed_mul(packed_mul(small, half2{of_e2m1}), scale);
+    }
+  }
+  static constexpr std::uint32_t offset_of_8 = (integers_at | 0x00080008U) ^ both_signs;
+
+  int nibbles_, scales_, zeros_;  // bytes in the stage
+};
+
+/// How consumers read A.
+template <gemm_config C>
+using a_reader =
+    std::conditional_t<C.weights().code != weight_code::none, weights_a<C>, register_a<C>>;
+
+}  // namespace tw
