@@ -19,6 +19,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
+import prepare_options  # noqa: E402
 from checkpoint_files import pack_f32, write_npy  # noqa: E402
 
 COMMAND, SOURCE = os.environ["TW_COMMAND"], os.environ["TW_SOURCE_DIR"]
@@ -53,8 +54,7 @@ CUBIN = "occupancy --cubin two_kernels.cubin"
 # Of each option: two command lines that differ in the option and its value alone.
 SEEN = {
     "gemm": {
-        "--output": (GEMM, GEMM.replace("d.npy", "e.npy")),
-        "--batch": (GEMM, "--batch"),
+        "--output": (GEMM, GEMM.replace("d.npy", "e.npy")), "--batch": (GEMM, "--batch"),
         "--groups": (GEMM, "--groups ends.npy"), "--group-axis": (RAGGED, "--group-axis n"),
         "--group-form": (RAGGED, "--group-form sizes"), "--expected-size": (
             RAGGED, "--expected-size 1"),
@@ -72,13 +72,11 @@ SEEN = {
                        GEMM + " --activation relu --residual c.npy"),
         "--alpha": (GEMM, "--alpha 0.5"), "--beta": (GEMM + " -C c.npy", "--beta 0.5"),
         "--dtype": (GEMM, "--dtype f16"), "--dtype-b": (FP8, "--dtype-b e5m2"),
-        "--out-dtype": (GEMM, "--out-dtype f32"),
-        "--promote": (FP8 + " --json", "--promote never"),
+        "--out-dtype": (GEMM, "--out-dtype f32"), "--promote": (FP8 + " --json", "--promote never"),
         "--f16-sums": (GEMM + " --dtype f16 --out-dtype f16 --json", "--f16-sums"),
         "--wrap": ("gemm long.npy long.npy -o d.npy --device emu --transpose-b", "--wrap"),
         "--truncate-tf32": (GEMM + " --dtype tf32", "--truncate-tf32"),
-        "--invariant": (GEMM, "--invariant"),
-        "--scale-a": (FP8, "--scale-a v.npy"),
+        "--invariant": (GEMM, "--invariant"), "--scale-a": (FP8, "--scale-a v.npy"),
         "--scale-a-as": (TWO, TWO.replace("a-as flashinfer-k", "a-as flashinfer-mn")),
         "--scale-b": (FP8, "--scale-b v.npy"),
         "--scale-b-as": (TWO, TWO.replace("b-as flashinfer-k", "b-as flashinfer-mn")),
@@ -123,8 +121,7 @@ SEEN = {
         "--step": ("layout smem_atom(K,128,16) --print json --descriptor wgmma", "--step 1"),
         "--bits": ("layout (8,32):(32,1) --print svg --banks ld.32", "--bits 32"),
         "--json": ("layout (4,8):(8,1)", "--json"),
-        "--jsonl": ("layout --ops", "--jsonl"),
-        "--help": ("layout (4,8):(8,1)", "--help size"),
+        "--jsonl": ("layout --ops", "--jsonl"), "--help": ("layout (4,8):(8,1)", "--help size"),
         "--ops": ("layout (4,8):(8,1)", "--ops"),
     },
     "banks": {
@@ -242,11 +239,13 @@ SEEN = {
         "--scale-out": (QUANTIZE, "--scale-out other.npy"),
         "--scale-as": (QUANTIZE, "--scale-as flashinfer-k"),
         "--scale-type": (QUANTIZE + " --power-of-two", "--scale-type ue8m0"),
+        "--group": prepare_options.GROUP,
         "--operand": (QUANTIZE, "--operand b"),
         "--power-of-two": (QUANTIZE, "--power-of-two"),
         "--json": (QUANTIZE, "--json"),
         "--quiet": (QUANTIZE, "--quiet"),
     },
+    "prepare": prepare_options.SEEN,
     "selftest": {
         "--device": ("selftest --only ldmatrix", "--device gpu"),
         "--output": ("selftest --only ldmatrix", "-o other.json"),
@@ -331,6 +330,7 @@ STATUSES = {
               "--live-clusters": ({0}, {1}, FAULT)},
     "ladder": {"--device": ({0}, {0, 77}, NO_GPU)},
     "plan": {"--wrap": ({2}, {0}, "so long a K is refused without it")},
+    "prepare": {"--undo": ({2}, {0}, "the file holds prepared weights")},
     "selftest": {"--device": ({0}, {0, 77}, NO_GPU)},
     "profile": {"--show": ({0, 77}, {0}, "77 without ncu")},
     "stages": {"--device": ({0}, {0, 77}, NO_GPU)},
@@ -395,6 +395,7 @@ class OptionEffects(unittest.TestCase):
                     "ladder.json")
         for name in ("two_kernels.cubin", "ncu/raw.csv", "ncu/details.csv"):
             shutil.copy(os.path.join(SOURCE, "tests/tools/data", name), ".")
+        prepare_options.write_weights(COMMAND)
         for name in ("a", "bt"):
             subprocess.run([COMMAND, "quantize", f"{name}.npy", f"{name[0]}4.npy", "--to", "nvfp4",
                             "--operand", "a", "--quiet"], check=True)

@@ -49,8 +49,9 @@ void refuse_packed(tensor_entry const& t, std::string_view name,
                        : ", integers of 4 or 8 bits of GPTQ or AWQ") +
                ", several to an int32",
            "elements that a GEMM multiplies: bf16, f16, f32, int8, FP8, MXFP or NVFP4",
-           "dequantise the layer to bf16 with the library that wrote it, save it, and quantise it "
-           "with `tilewright quantize`");
+           "with its scales in the file, a weight of 4 bits is B of `tilewright gemm` "
+           "(docs/weights4.md); else dequantise the layer to bf16 with the library that wrote it, "
+           "save it, and quantise it with `tilewright quantize`");
   bool const blocks = name.ends_with("blocks") || (shape.size() == 4 && shape[3] == 16);
   if (dtype == "U8" && !e2m1 && (packed || blocks || has_block_scales(t, all)))
     refuse("TW0662", "tensor " + what, got + ", two elements of e2m1 to a byte",

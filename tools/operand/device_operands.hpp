@@ -13,7 +13,8 @@ namespace tw {
 /// An operand in host memory: the lines of a matrix, or bytes.
 inline matrix_view view_of(gemm_problem const& p, operand_desc const& x, std::byte const* host) {
   matrix_desc const* const m = matrix_of(p, x.is);
-  if (m == nullptr) return {elem::u8, order::row_major, 1, x.bytes(), host};
+  if (m == nullptr || (x.is <= role::b && weights(p, x.is)))
+    return {elem::u8, order::row_major, 1, x.bytes(), host};
   bool const rows = m->ord == order::row_major;
   std::int64_t const lines = x.step[0].count;
   return {m->type,
@@ -43,7 +44,8 @@ class copied_operands {
       auto to = std::make_unique<Matrix>(view_of(p, x, at));
       matrix_desc* const m = matrix_of(problem_, x.is);
       if (!x.written || p.groups) to->upload();  // rows of no group are not written
-      if (m != nullptr) *m = to->desc();
+      bool const bytes_alone = x.is <= role::b && weights(p, x.is);
+      if (m != nullptr && !bytes_alone) *m = to->desc();
       set_address(operands_, x.is, to->data());
       copies_.push_back({std::move(to), x.written ? at : nullptr});
     }

@@ -51,7 +51,7 @@ elem type_of_operand(gemm_request const& r, role x, matrix_view const& own,
 
 gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
                               matrix_view const* c, gemm_epilogue const& epilogue,
-                              std::int64_t groups) {
+                              std::int64_t groups, weights_desc const* weights) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);
   if (c != nullptr)
     check_result_extents(operand_extents_of(r.epilogue.residual.empty() ? "C" : "the residual", *c),
@@ -69,7 +69,9 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
   else
     p.batch = batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
   ab_table<elem> const own{type_of_operand(r, role::a, a, b), type_of_operand(r, role::b, b, a)};
-  ab_table<elem> types = r.format ? ab_table{a.type, b.type} : operand_types(r, own.a, own.b);
+  bool const chosen = r.format || (weights && !r.dtype);
+  ab_table<elem> types = chosen ? ab_table{a.type, b.type} : operand_types(r, own.a, own.b);
+  if (weights && chosen) types.a = b.type;
   for (role const x : a_and_b)
     if (r.of[x].quantised_with) types[x] = own[x];
   p.precision = r.precision;
@@ -90,6 +92,7 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
     p.aux->batch_stride_elems = p.batch == 1 ? 0 : p.m * p.n;
   }
   p.alpha = r.alpha;
+  if (weights != nullptr) p.weights_b = weights->format, p.alpha *= weights->factor;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
   return p;
@@ -161,13 +164,34 @@ std::optional<scale_desc> given_scales::open(std::string const& address, scale_c
   return std::get<scale_desc>(found);
 }
 
+void gemm_files::open_weights(gemm_request const& r) {
+  factor_file& b = files_.b;
+  factor_request const& of = r.of.b;
+  if (!r.format) b.weights = weights_operand::of_checkpoint(of.file);
+  if (!b.weights) {
+    b.file.emplace(parse_address(of.file), operand_shapes(r));
+    b.weights = weights_operand::of_file(b.file->view());
+  }
+  if (!b.weights) return;
+  weights_desc const& w = b.weights->desc();
+  if (r.format || of.quantised_with || !of.scale.empty())
+    refuse("TW0467", "B of 4-bit weights", "an option for the scales or the format of B",
+           "none of them: prepared weights contain their scales and format");
+  if (w.matrices > 1 && !r.batch && !r.groups.any())
+    refuse("TW0467", "B of 4-bit weights", fmt::format("{} matrices", w.matrices),
+           "one matrix, or --batch or --groups for all of them");
+}
+
 gemm_files::gemm_files(gemm_request const& r)
-    : files_{{matrix_file(parse_address(r.of.a.file), operand_shapes(r)), {}},
-             {matrix_file(parse_address(r.of.b.file), operand_shapes(r)), {}}},
-      as_stack_(r.batch || r.groups.slots || (r.groups.any() && r.groups.axis == group_axis::k)) {
+    : as_stack_(r.batch || r.groups.slots || (r.groups.any() && r.groups.axis == group_axis::k)) {
   if (r.groups.any()) groups_ = read_groups(r.groups);
+  files_.a.file.emplace(parse_address(r.of.a.file), operand_shapes(r));
+  open_weights(r);
   for (role const x : a_and_b)
-    files_[x].view = as_operand(files_[x].file.view(), r.of[x].transpose, x == role::b);
+    files_[x].view = files_[x].weights
+                         ? files_[x].weights->view(multiplied_type(files_[x].weights->desc().format,
+                                                                   files_.a.file->view().type))
+                         : as_operand(files_[x].file->view(), r.of[x].transpose, x == role::b);
   matrix_view &a = files_.a.view, &b = files_.b.view;
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   if (!added.empty()) {
@@ -202,8 +226,9 @@ gemm_files::gemm_files(gemm_request const& r)
         block_scale_request{of.scale, of.order, of.second, of.second_is_reciprocal},
         std::max(a.matrices, b.matrices));
   }
-  problem_ =
-      problem_of_files(r, operand(role::a), operand(role::b), c(), epilogue_->epilogue(), groups);
+  weights_desc const* const weights = files_.b.weights ? &files_.b.weights->desc() : nullptr;
+  problem_ = problem_of_files(r, operand(role::a), operand(role::b), c(), epilogue_->epilogue(),
+                              groups, weights);
   gemm_problem& p = problem_;
   for (role const x : a_and_b) {
     if (empty || nothing_to_compute()) continue;  // there is nothing to scale

@@ -13,6 +13,7 @@
 #include "tools/operand/block_scaled_operand.hpp"
 #include "tools/operand/operand.hpp"
 #include "tools/operand/quantized_operand.hpp"
+#include "tools/operand/weights_operand.hpp"
 #include "tools/request/gemm_request.hpp"
 
 namespace tw {
@@ -40,8 +41,9 @@ constexpr elem type_of_scales(matrix_view const& file) {
 
 /// A or B from its file: as it is, quantised, or block-scaled.
 struct factor_file {
-  matrix_file file;
-  matrix_view view;  // of what the file holds, or of its transpose
+  std::optional<matrix_file> file;              // nothing: a weight of a checkpoint
+  matrix_view view;                             // of what the file holds, or of its transpose
+  std::optional<weights_operand> weights = {};  // 4-bit, of B
   given_scales scale_file = {};
   std::optional<quantized_operand> quantized = {};
   std::optional<block_scaled_operand> block = {};
@@ -96,6 +98,8 @@ class gemm_files {
   float const* second_level(role x) const {
     return files_[x].block ? files_[x].block->second_level() : nullptr;
   }
+  /// B, if it is 4-bit weights.
+  std::optional<weights_operand> const& weights() const { return files_.b.weights; }
   /// Was a wide matrix quantised?
   bool quantised(role x) const {
     return files_[x].quantized || (files_[x].block && files_[x].block->quantised());
@@ -114,6 +118,9 @@ class gemm_files {
 
  private:
   std::vector<std::int64_t> array_shape(std::int64_t cols) const;
+
+  /// Reads B as weights, if it is 4-bit weights.
+  void open_weights(gemm_request const& r);
 
   ab_table<factor_file> files_;
   bool as_stack_;

@@ -64,6 +64,10 @@ std::vector<std::string> notes_of(gemm_request const& r, gemm_files const& f) {
   std::vector<std::string> notes;
   if (f.nothing_to_compute()) return notes;
   for (role const x : a_and_b) add_notes(r, f, x, notes);
+  if (f.weights() && !f.weights()->checkpoint_layout().empty())
+    notes.push_back(fmt::format(
+        "B was prepared first, on the host: `tilewright prepare {} w.npy` does that once",
+        r.of.b.file));
   return notes;
 }
 

@@ -218,6 +218,12 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
     text += fmt::format(
         "{}        {}\n", row_of(x).text,
         matrix_text(as_read(f, x), matrix_of(p, x)->type, r.of[x].transpose, f.quantised(x)));
+  if (f.weights())
+    text += fmt::format("weights  {}, {}, factor {:g}\n", text_of(f.weights()->desc().format),
+                        f.weights()->checkpoint_layout().empty()
+                            ? "prepared"
+                            : f.weights()->checkpoint_layout() + ", prepared now",
+                        f.weights()->desc().factor);
   for (role const x : a_and_b) {
     auto const& s = scale(p, x);
     if (!s) continue;
@@ -264,6 +270,13 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   gemm_problem const& p = f.problem();
   json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
+  if (f.weights())
+    out["weights"] = {{"format", name(p.weights_b.code)},
+                      {"scale_dtype", name(p.weights_b.scale)},
+                      {"zeros", name(p.weights_b.zeros)},
+                      {"group", p.weights_b.group},
+                      {"factor", f.weights()->desc().factor},
+                      {"prepared", f.weights()->checkpoint_layout().empty()}};
   if (p.groups)
     out["groups"] = {{"count", p.groups->count},
                      {"axis", group_axis_names[static_cast<int>(p.groups->axis)]},

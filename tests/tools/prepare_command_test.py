@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""prepare_command_test.py  `tilewright prepare` on tiny checkpoints of each layout: the rows come
+back, a GEMM multiplies the decoded numbers, and bad
+ones are refused."""
+import json
+import os
+import struct
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import (  # noqa: E402
+    E2M1, E4M3, decoded, pack_bf16, pack_f32, pack_pairs, product, read_npy, write_f32,
+    write_safetensors)
+from command_case import CommandCase  # noqa: E402
+
+M, N, K, GROUP = 5, 72, 256, 64
+GROUPS = K // GROUP
+AWQ_PLACE = [0, 4, 1, 5, 2, 6, 3, 7]  # of element i in its word
+
+
+def words(rows, place=range(8)):
+    """int32 with eight elements each, of a list of rows."""
+    out = b""
+    for row in rows:
+        for i in range(0, len(row), 8):
+            word = sum(row[i + j] << 4 * place[j] for j in range(8))
+            out += struct.pack("<I", word)
+    return out
+
+
+def transposed(rows):
+    return [list(column) for column in zip(*rows)]
+
+
+class Prepare(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.q = [[self.rng.randrange(16) for _ in range(K)] for _ in range(N)]
+        self.z = [[self.rng.randrange(1, 16) for _ in range(GROUPS)] for _ in range(N)]
+        # Numbers that bf16 holds, and their multiples by integers below 16.
+        self.s = [[self.rng.choice([0.25, 0.375, 0.5, 1.0, 1.25, 2.0]) for _ in range(GROUPS)]
+                  for _ in range(N)]
+        # Small integers: sums are exact.
+        self.x = [[float(self.rng.randrange(-2, 3)) for _ in range(K)] for _ in range(M)]
+        write_f32(self.path("x.npy"), self.x)
+
+    def values(self, zero):
+        return [[(self.q[n][k] - zero(n, k // GROUP)) * self.s[n][k // GROUP] for k in range(K)]
+                for n in range(N)]
+
+    def scales(self, rows):
+        return pack_bf16([x for row in rows for x in row])
+
+    def check(self, address, values, layout, *options):
+        """Prepares, multiplies the prepared weight and the checkpoint's, and compares."""
+        done = self.run_it("prepare", address, "w.npy", "--json", *options)
+        record = json.loads(done.stdout)
+        self.assertEqual(record["checkpoint_layout"], layout)
+        self.assertEqual((record["n"], record["k"]), (N, K))
+        self.gemm("x.npy", "w.npy", "-o", "d.npy", "--out-dtype", "bf16", "--check", "--quiet")
+        want, _ = product(self.x, values)
+        got = read_npy(self.path("d.npy"))
+        self.assertEqual(len(got), M * N)
+        for g, w in zip(got, [w for row in want for w in row]):
+            self.assertLessEqual(abs(g - w), abs(w) / 256 + 1e-6)
+        return record
+
+    def rows(self):
+        """The elements that --undo returns, and all of its tensors."""
+        self.run_it("prepare", "w.npy", "rows.safetensors:w", "--undo", "--quiet")
+        with open(self.path("rows.safetensors"), "rb") as file:
+            size, = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(size))
+            data = file.read()
+        at = {name: data[slice(*entry["data_offsets"])] for name, entry in header.items()
+              if name != "__metadata__"}
+        nibbles = [[(at["w"][(n * K + k) // 2] >> 4 * (k % 2)) & 15 for k in range(K)]
+                   for n in range(N)]
+        return nibbles, at
+
+    def test_gptq(self):
+        for version in "1", "2":
+            with self.subTest(version):
+                stored = [[z - (version == "1") for z in row] for row in self.z]
+                write_safetensors(self.path("m.safetensors"), {
+                    "up.qweight": ("I32", [K // 8, N], b"".join(
+                        words([self.q[n][8 * i:8 * i + 8]]) for i in range(K // 8)
+                        for n in range(N))),
+                    "up.qzeros": ("I32", [GROUPS, N // 8], words(transposed(stored))),
+                    "up.scales": ("BF16", [GROUPS, N], self.scales(transposed(self.s))),
+                    "up.g_idx": ("I32", [K], struct.pack(f"<{K}i", *(k // GROUP
+                                                                      for k in range(K))))})
+                self.check("m.safetensors:up.qweight", self.values(lambda n, g: self.z[n][g]),
+                           "GPTQ", "--gptq-version", version)
+                nibbles, at = self.rows()
+                self.assertEqual(nibbles, self.q)
+                self.assertEqual(list(at["w_zeros"]), [z for row in self.z for z in row])
+
+    def test_gptq_without_zero_points_of_each_group(self):
+        write_safetensors(self.path("m.safetensors"), {
+            "up.qweight": ("I32", [K // 8, N], b"".join(
+                words([self.q[n][8 * i:8 * i + 8]]) for i in range(K // 8) for n in range(N))),
+            "up.qzeros": ("I32", [GROUPS, N // 8], words([[7] * N] * GROUPS)),
+            "up.scales": ("BF16", [GROUPS, N], self.scales(transposed(self.s)))})
+        record = self.check("m.safetensors:up", self.values(lambda n, g: 8), "GPTQ")
+        self.assertEqual(record["zeros"], "none")
+
+    def test_awq(self):
+        write_safetensors(self.path("m.safetensors"), {
+            "up.qweight": ("I32", [K, N // 8], words(transposed(self.q), AWQ_PLACE)),
+            "up.qzeros": ("I32", [GROUPS, N // 8], words(transposed(self.z), AWQ_PLACE)),
+            "up.scales": ("BF16", [GROUPS, N], self.scales(transposed(self.s)))})
+        self.check("m.safetensors:up.qweight", self.values(lambda n, g: self.z[n][g]), "AWQ")
+        self.assertEqual(self.rows()[0], self.q)
+
+    def test_compressed_tensors(self):
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight_packed": ("I32", [N, K // 8], words(self.q)),
+            "up.weight_scale": ("BF16", [N, GROUPS], self.scales(self.s)),
+            "up.weight_zero_point": ("I32", [N // 8, GROUPS], b"".join(
+                words([[self.z[n + j][g] for j in range(8)]]) for n in range(0, N, 8)
+                for g in range(GROUPS)))})
+        values = self.values(lambda n, g: self.z[n][g])
+        self.check("m.safetensors:up.weight_packed", values, "compressed-tensors")
+        # As B itself: prepared first, and the report says so.
+        done = self.gemm("x.npy", "m.safetensors:up.weight_packed", "-o", "e.npy", "--check")
+        self.assertIn("tilewright prepare m.safetensors:up.weight_packed", done.stdout)
+        self.assertEqual(self.content("d.npy"), self.content("e.npy"))
+
+    def test_tinygemm(self):
+        inner = 4
+        places = []
+        for tile_n in range(N // 8):
+            for tile_k in range(K // (16 * inner)):
+                for lane in range(32):
+                    for word in range(inner // 2):
+                        n, k = 8 * tile_n + lane // 4, 16 * inner * tile_k + 32 * word
+                        ks = [k + 16 * s + lane % 4 * 2 + j for s in (0, 1) for j in (0, 1, 8, 9)]
+                        places.append([self.q[n][i] for i in ks])
+        both = [[v for n in range(N) for v in (self.s[n][g], -1.5)] for g in range(GROUPS)]
+        write_safetensors(self.path("m.safetensors"), {
+            "up": ("I32", [N // 8, K // (16 * inner), 32, inner // 2],
+                   words(places, AWQ_PLACE)),
+            "up_scales": ("BF16", [GROUPS, N, 2], self.scales(both))})
+        values = [[v - 1.5 for v in row] for row in self.values(lambda n, g: 8)]
+        self.check("m.safetensors:up", values, "torch tinygemm")
+        self.assertEqual(self.rows()[0], self.q)
+
+    def test_int8_pairs(self):
+        signed = [[(q - 8) % 16 for q in row] for row in self.q]
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight": ("I8", [N, K // 2], pack_pairs([q for row in signed for q in row])),
+            "up.weight_scale_inv": ("BF16", [N, GROUPS], self.scales(self.s))})
+        self.check("m.safetensors:up.weight", self.values(lambda n, g: 8), "int8 pairs")
+        self.assertEqual(self.rows()[0], self.q)
+
+    def test_mxfp4_rows_and_blocks(self):
+        exponents = [[self.rng.randrange(125, 129) for _ in range(K // 32)] for _ in range(N)]
+        values = [[decoded(self.q[n][k], E2M1) * 2.0 ** (exponents[n][k // 32] - 127)
+                   for k in range(K)] for n in range(N)]
+        packed = pack_pairs([q for row in self.q for q in row])
+        scales = bytes(e for row in exponents for e in row)
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight_packed": ("U8", [N, K // 2], packed),
+            "up.weight_scale": ("U8", [N, K // 32], scales),
+            "moe_blocks": ("U8", [1, N, K // 32, 16], packed),
+            "moe_scales": ("U8", [1, N, K // 32], scales)})
+        self.check("m.safetensors:up", values, "MXFP4 rows")
+        self.assertEqual(self.rows()[1]["w_scale"], scales)
+        self.check("m.safetensors:moe_blocks", values, "MXFP4 blocks")
+
+    def test_nvfp4(self):
+        codes = [[self.rng.randrange(40, 80) for _ in range(K // 16)] for _ in range(N)]
+        values = [[decoded(self.q[n][k], E2M1) * decoded(codes[n][k // 16], E4M3) * 0.5
+                   for k in range(K)] for n in range(N)]
+        packed = pack_pairs([q for row in self.q for q in row])
+        scales = bytes(c for row in codes for c in row)
+        write_safetensors(self.path("m.safetensors"), {
+            "a.weight": ("U8", [N, K // 2], packed),
+            "a.weight_scale": ("F8_E4M3", [N, K // 16], scales),
+            "a.weight_scale_2": ("F32", [], pack_f32([0.5])),
+            "b.weight_packed": ("U8", [N, K // 2], packed),
+            "b.weight_scale": ("F8_E4M3", [N, K // 16], scales),
+            "b.weight_global_scale": ("F32", [1], pack_f32([2.0]))})
+        for name in "a.weight", "b.weight_packed":
+            record = self.check("m.safetensors:" + name, values, "NVFP4 rows")
+            self.assertEqual(record["factor"], 0.5)
+
+    def test_scales_of_another_type_are_rounded_on_request(self):
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight_packed": ("I32", [N, K // 8], words(self.q)),
+            "up.weight_scale": ("F32", [N, GROUPS], pack_f32([1 / 3] * (N * GROUPS)))})
+        self.expect_refusal("TW0468", lambda *w, status: self.run_it("prepare", *w, status=status),
+                            ["m.safetensors:up", "w.npy"], ["--scales-to"])
+        record = json.loads(self.run_it("prepare", "m.safetensors:up", "w.npy", "--scales-to",
+                                        "bf16", "--json").stdout)
+        self.assertEqual(record["rounded_scales"], N * GROUPS)
+
+    def test_bad_ones_are_refused(self):
+        def refused(code, *line):
+            self.expect_refusal(
+                code, lambda *w, status: self.run_it("prepare", *w, status=status), line)
+        write_safetensors(self.path("m.safetensors"), {
+            "a.qweight": ("I32", [K // 8, N], bytes(K // 2 * N)),
+            "a.scales": ("BF16", [GROUPS, N], self.scales(self.s)),
+            "a.g_idx": ("I32", [K], struct.pack(f"<{K}i", *([1] * K))),
+            "b.qweight": ("I32", [K // 8, N], bytes(K // 2 * N)),
+            "c.weight_packed": ("I32", [N, K // 8], bytes(K // 2 * N)),
+            "c.weight_scale": ("BF16", [N, 3], bytes(6 * N)),
+            "d.weight": ("U8", [N, K // 2], bytes(K // 2 * N)),
+            "d.weight_scale": ("F8_E4M3", [N, K // 32], bytes(K // 32 * N))})
+        for name in "a", "b", "c", "d", "e":
+            refused("TW0468", f"m.safetensors:{name}", "w.npy")
+        refused("TW0468", "x.npy", "w.npy")
+        with open(self.path("x.npy"), "rb") as file:
+            self.assertTrue(file.read(1))
+        refused("TW0466", "x.npy", "r.safetensors:w", "--undo")
+
+    def test_other_versions_and_extents_are_refused(self):
+        self.test_int8_pairs()
+        whole = bytearray(self.content("w.npy"))
+        at = whole.index(b"TWWEIGHT")
+        for place, byte in ((at + 8, 2), (at + 12, 9), (at + 48, 64)):
+            changed = bytearray(whole)
+            changed[place] = byte
+            with open(self.path("v.npy"), "wb") as file:
+                file.write(changed)
+            self.refused("TW0466", "x.npy", "v.npy", "-o", "d.npy")
+        self.refused("TW0467", "x.npy", "w.npy", "-o", "d.npy", "--scale-b", "2")
+        write_f32(self.path("y.npy"), [row[:-16] for row in self.x])
+        self.refused("TW0616", "y.npy", "w.npy", "-o", "d.npy")
+
+
+if __name__ == "__main__":
+    unittest.main()
