@@ -186,7 +186,7 @@ SEEN = {
     "plan": {
         "--model": (PLAN, MODEL), "--tp": (MODEL, "--tp 2"),
         **{o: (MODEL, f"{o} {x}") for o, x in (("--tokens", 64), ("--formats", "f16"))},
-        "--dtype": (PLAN, "--dtype e4m3"),
+        "--dtype": (PLAN, "--dtype e4m3"), "--weights": prepare_options.PLAN,
         "--dtype-b": (PLAN + " --dtype e4m3 --all-kernels", "--dtype-b e5m2"),
         "--out-dtype": (PLAN, "--out-dtype f32"),
         "--promote": (PLAN + " --dtype e4m3 --all-kernels", "--promote never"),

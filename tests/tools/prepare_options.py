@@ -7,6 +7,7 @@ from checkpoint_files import write_safetensors
 PREPARE, NVFP4 = "prepare w4.safetensors:up w.npy", "prepare n4.safetensors:n w.npy"
 LEVEL = " --scale2 n4.safetensors:level"
 POINTS = "--zeros w4.safetensors:points"
+PLAN = ("plan 64 4096 4096 --all-kernels", "--weights mxfp4")
 GROUP = ("quantize a.npy q.safetensors:w --to int4", "--group 64")
 SEEN = {
     "--output": (PREPARE, PREPARE.replace("w.npy", "-o e.npy")),

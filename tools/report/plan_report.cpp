@@ -10,6 +10,7 @@
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 #include "tools/report/ceilings.hpp"
 #include "tools/report/field_words.hpp"
 #include "tools/report/plan_table.hpp"
@@ -290,6 +291,7 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
       a.workspace_bytes);
+  if (p.weights_b) text += fmt::format("weights    {}, prepared\n", text_of(p.weights_b));
   for (role const x : a_and_b)
     if (auto const& s = scale(p, x))
       text += fmt::format("scale {}    {}\n", row_of(x).text,

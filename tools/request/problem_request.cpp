@@ -2,6 +2,7 @@
 // problem_request.cpp  Words and pitches to matrices.
 #include "tools/request/problem_request.hpp"
 
+#include <charconv>
 #include <cmath>
 
 #include "tilewright/problem/block_scale_convention.hpp"
@@ -32,6 +33,32 @@ std::optional<scale_desc> scales_of(std::optional<scale_choice> const& choice,
 
 }  // namespace
 
+std::optional<weight_format> parse_weights(std::string const& text, elem activations) {
+  if (text == "mxfp4") return weight_format{weight_code::mxfp4, elem::ue8m0, {}, 32};
+  if (text == "nvfp4") return weight_format{weight_code::nvfp4, elem::ue4m3, {}, 16};
+  weight_format f{weight_code::int4, activations, weight_zeros::none, 128};
+  std::string rest = text;
+  auto const word = [&] {
+    std::size_t const colon = rest.find(':');
+    std::string const first = rest.substr(0, colon);
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    return first;
+  };
+  if (word() != "int4") return std::nullopt;
+  if (!rest.empty()) {
+    std::string const group = word();
+    auto const [end, error] = std::from_chars(group.data(), group.data() + group.size(), f.group);
+    if (error != std::errc{} || end != group.data() + group.size() || f.group < 0)
+      return std::nullopt;
+  }
+  if (rest.empty()) return f;
+  for (weight_zeros const z : {weight_zeros::integers, weight_zeros::floats}) {
+    f.zeros = z;
+    if (rest == name(z)) return f;
+  }
+  return std::nullopt;
+}
+
 gemm_problem problem_of(problem_request const& a) {
   if (a.add_c && a.epilogue.residual)
     refuse("TW0615", "command line", "--beta-c and an epilogue with residual",
@@ -44,6 +71,7 @@ gemm_problem problem_of(problem_request const& a) {
   order const b_order = a.layout[1] == 'N' ? order::col_major : order::row_major;
   p.a = placed(a.ab, a_order, a.m, a.k, a.lda, p.a_matrices());
   p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, p.b_matrices());
+  p.weights_b = a.weights;
   p.precision = a.precision;
   p.reproducible = a.reproducible;
   for (role const x : a_and_b) {

@@ -30,7 +30,13 @@ struct problem_request {
   bool reproducible = false;
   bool add_c = false;  // of D's type, order and pitch, before the activation
   std::optional<group_desc> groups = {};
+  weight_format weights = {};  // of B, prepared
 };
+
+/// "mxfp4", "nvfp4", "int4", "int4:32", "int4:64:integers": the group, which is 128 if it is not
+/// given (0: all K), and the zero points. Scales of int4 have the type of the activations. Nothing
+/// for other words.
+std::optional<weight_format> parse_weights(std::string const& text, elem activations);
 
 /// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)
 /// `add_c` beside a residual: there is one C.

@@ -22,7 +22,8 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   if (c.fused()) staged += groups * 2 * float_bytes * box.cols * (c.gated() ? 2 : 1);
   if (c.finds_amax_along_m())
     staged += groups * (2 * warps_of_warpgroup + 1) * float_bytes * box.cols;
-  std::int64_t bytes = c.stages * c.stage_bytes() + up(staged, swizzle_pattern_bytes);
+  std::int64_t bytes = up(std::int64_t{c.stages} * c.a_bytes(), swizzle_pattern_bytes) +
+                       c.stages * c.b_bytes() + up(staged, swizzle_pattern_bytes);
   bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
   if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads
     std::int64_t const part =

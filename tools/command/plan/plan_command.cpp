@@ -49,7 +49,7 @@ char const* const plan_manual =
 struct plan_request {
   std::vector<std::string> size;
   problem_request product;
-  std::string ab = "bf16", b, d, d_order = "row", epilogue, family, scale_order;
+  std::string ab = "bf16", b, d, d_order = "row", epilogue, family, scale_order, weights;
   std::string device = "h200";
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
@@ -86,6 +86,13 @@ gemm_problem problem_of(plan_request const& r) {
         : a.scale_d.format ? traits_of(*a.scale_d.format).value
                            : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
+  if (!r.weights.empty()) {
+    auto const weights = parse_weights(r.weights, a.ab);
+    if (!weights)
+      refuse("TW0615", "--weights", r.weights,
+             "mxfp4, nvfp4, int4, int4:GROUP or int4:GROUP:integers or floats", "docs/weights4.md");
+    a.weights = *weights;
+  }
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
 }
@@ -213,6 +220,9 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--scale-order", r->scale_order,
                    "scales of a block-scaled format: 32x4x4 (default), or linear, which is copied")
       ->transform(one_of({"32x4x4", "linear"}, {{"swizzled", "32x4x4"}}));
+  verb->add_option("--weights", r->weights,
+                   "B is prepared 4-bit weights: mxfp4, nvfp4, int4 (group 128), int4:GROUP, "
+                   "int4:GROUP:integers or floats (docs/weights4.md)");
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))

@@ -96,11 +96,10 @@ struct gemm_sm90_kernel {
       fence_mbarrier_init();
     }
     if (thread_id() == 2 * warp_threads) {
-      if constexpr (!C.weights()) {
-        tma_prefetch_map(p.a);
-        if (p.m % loads::a_share != 0) tma_prefetch_map(p.a_edge);
-      }
+      if constexpr (!C.weights()) tma_prefetch_map(p.a);
       tma_prefetch_map(p.b);
+      if constexpr (!C.weights())
+        if (p.m % loads::a_share != 0) tma_prefetch_map(p.a_edge);
       if (p.n % loads::b_share != 0) tma_prefetch_map(p.b_edge);
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
     }
