@@ -9,6 +9,7 @@
 #include "tilewright/base/check.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw::dist {
 
@@ -17,6 +18,9 @@ shards rows_of(group const& g, gemm_problem const& p, call_options const& how) {
     throw rejected({"TW0904", "GEMM over several ranks",
                     p.groups ? "groups" : fmt::format("a batch of {}", p.batch), "one GEMM",
                     "a batch is divided without communication: some of its GEMMs to each rank"});
+  if (has_weights(p))
+    throw rejected({"TW0904", "GEMM over several ranks", "4-bit weights", "other operands",
+                    "each rank can multiply its rows of activations without communication"});
   if (!how.rows) return shards::even(p.m, g.ranks());
   bool negative = false;
   for (int r = 0; r < how.rows->ranks(); ++r) negative = negative || how.rows->of(r).size < 0;

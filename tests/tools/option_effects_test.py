@@ -239,11 +239,9 @@ SEEN = {
         "--scale-out": (QUANTIZE, "--scale-out other.npy"),
         "--scale-as": (QUANTIZE, "--scale-as flashinfer-k"),
         "--scale-type": (QUANTIZE + " --power-of-two", "--scale-type ue8m0"),
-        "--group": prepare_options.GROUP,
-        "--operand": (QUANTIZE, "--operand b"),
+        "--group": prepare_options.GROUP, "--operand": (QUANTIZE, "--operand b"),
         "--power-of-two": (QUANTIZE, "--power-of-two"),
-        "--json": (QUANTIZE, "--json"),
-        "--quiet": (QUANTIZE, "--quiet"),
+        "--json": (QUANTIZE, "--json"), "--quiet": (QUANTIZE, "--quiet"),
     },
     "prepare": prepare_options.SEEN,
     "selftest": {

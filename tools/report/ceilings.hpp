@@ -6,6 +6,7 @@
 
 #include "tilewright/device/device.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
 
 namespace tw {
 
@@ -36,8 +37,13 @@ inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   auto const d_cols = static_cast<double>(result_cols(p.epilogue, p.n));
   auto const batch = static_cast<double>(p.batch);
   auto const matrices = [&](matrix_desc const& x) { return x.batch_stride_elems == 0 ? 1 : batch; };
-  double const bytes = m * k * size_bytes(p.a.type) * matrices(p.a) +
-                       k * n * size_bytes(p.b.type) * matrices(p.b) +
+  auto const size = [&](role x) {  // of an element of A or B in memory, bytes
+    weight_format const& f = weights(p, x);
+    return f ? 1.0 * f.block_bytes() / (weight_block * weight_block)
+             : 1.0 * size_bytes(matrix_of(p, x)->type);
+  };
+  double const bytes = m * k * size(role::a) * matrices(p.a) +
+                       k * n * size(role::b) * matrices(p.b) +
                        m * d_cols * size_bytes(p.d.type) * matrices(p.d);
   rates r;
   r.tflops = 2 * m * n * k * batch / us * 1e-6;
