@@ -60,8 +60,7 @@ exit_status run_quantize_int4(quantize_int4_request r) {
               w.group == 0 ? w.k : w.group, w.n, w.groups(), r.scale_out);
     if (w.nan > 0) to_stdout("note     {} NaN became 0\n", w.nan);
     if (w.infinite > 0) to_stdout("note     {} infinite: clamped to 7 scales\n", w.infinite);
-    if (w.zero_groups > 0)
-      to_stdout("note     {} groups are zeros: scale 1\n", w.zero_groups);
+    if (w.zero_groups > 0) to_stdout("note     {} groups are zeros: scale 1\n", w.zero_groups);
   }
   flush_stdout();
   files.commit();
