@@ -6,6 +6,7 @@
 
 #include "dist/call.hpp"
 #include "dist/gathered.hpp"
+#include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dist/schedule.hpp"
@@ -42,46 +43,71 @@ std::string text_of(gemm_problem const& p, gathered_problem const& g, shards con
                      scales, text_of(rows));
 }
 
+void check_one_a(std::vector<gemm_call> const& calls) {
+  bool equal = !calls.empty();
+  for (gemm_call const& c : calls) {
+    gemm_problem const &x = c.problem, &first = calls.front().problem;
+    gemm_operands const &at = c.operands, &of_first = calls.front().operands;
+    equal = equal && x.m == first.m && x.k == first.k && x.a == first.a &&
+            x.scale_a == first.scale_a && at.a == of_first.a && at.scale_a == of_first.scale_a;
+  }
+  if (!equal)
+    throw rejected({"TW0904", "GEMMs of one gathered A", fmt::format("{} GEMMs", calls.size()),
+                    "1 or more, with equal A, scales of A, M and K", ""});
+}
+
 }  // namespace
 
 std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
 
 void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
                      call_options const& how) {
+  all_gather_gemm(g, {{p, o}}, how);
+}
+
+void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_options const& how) {
+  check_one_a(calls);
   group::membership& m = g.state();
+  gemm_problem const& p = calls.front().problem;
+  gemm_operands const& o = calls.front().operands;
   shards const rows = rows_of(g, p, how);
   emu::options const emulator = options_of(how);
   int const rank = g.rank();
   range const own = rows.of(rank);
   gathered_problem const all = after_gather(p);
   std::string const text = text_of(p, all, rows);
-  gemm_problem own_rows = p;  // the shard in the caller's memory
-  own_rows.m = own.size;
-  check_accepted(own_rows);
-  check_accepted(all.problem);
   check_capacity(g, all.bytes, text);
 
+  std::vector<placed_lines> copies;
+  if (!own.empty() && p.k > 0) {
+    copies = {copy_of(p.a, o.a, own.size, p.k, all.problem.a, own.begin, 0)};
+    if (all.scales)
+      for (placed_lines const& c :
+           copies_of(*p.scale_a, o.scale_a, own, p.k, *all.problem.scale_a, all.scale_offset))
+        copies.push_back(c);
+  }
+
   std::byte* const received = m.next_buffer(rank);
-  gemm_operands from_buffer = o;
-  from_buffer.a = received;
-  if (all.scales) from_buffer.scale_a = received + all.scale_offset;
-
-  std::vector<placed_lines> copies{copy_of(p.a, o.a, own.size, p.k, all.problem.a, own.begin, 0)};
-  if (all.scales)
-    for (placed_lines const& c :
-         copies_of(*p.scale_a, o.scale_a, own, p.k, *all.problem.scale_a, all.scale_offset))
-      copies.push_back(c);
-  if (own.empty() || p.k == 0) copies.clear();
-
   std::vector<gather_step> const steps = gather_steps(how.via, rows, rank);
-  std::vector<planned_gemm> gemms;
-  for (gather_step const& step : steps) {
-    gemm_slice s = slice_of(all.problem, from_buffer, extent::m, step.rows);
-    if (how.via != path::serial && step.rows == own) {  // without the way through the buffer
-      s.problem.a = p.a, s.operands.a = o.a;
-      s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
+  std::vector<std::vector<planned_gemm>> gemms(steps.size());
+  for (gemm_call const& call : calls) {
+    gemm_problem own_rows = call.problem, gathered = call.problem;
+    own_rows.m = own.size;  // the shard in the caller's memory
+    gathered.a = all.problem.a, gathered.scale_a = all.problem.scale_a;
+    rows_of(g, call.problem, how);
+    check_accepted(own_rows);
+    check_accepted(gathered);
+    gemm_operands from_buffer = call.operands;
+    from_buffer.a = received;
+    if (all.scales) from_buffer.scale_a = received + all.scale_offset;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      gemm_slice s = slice_of(gathered, from_buffer, extent::m, steps[i].rows);
+      if (how.via != path::serial && steps[i].rows == own) {  // without the way through the buffer
+        s.problem.a = p.a, s.operands.a = o.a;
+        s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
+      }
+      gemms[i].emplace_back(s, how);
     }
-    gemms.emplace_back(s, how);
   }
 
   auto const send = [&](int to) {
@@ -98,7 +124,7 @@ void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const&
       range const r = steps[i].rows;
       for (int const from : steps[i].waits_for)
         m.wait(flag::sent, from, fmt::format("its GEMM of {} rows from {}", r.size, r.begin));
-      gemms[i].run(emulator);
+      for (planned_gemm const& gemm : gemms[i]) gemm.run(emulator);
     }
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // operations_test.cpp  All operations and paths on virtual ranks give the bits of one device.
 #include "tests/dist/ranks.hpp"
+#include "tilewright/base/check.hpp"
 
 namespace tw::dist {
 namespace {
@@ -235,6 +236,47 @@ TEST(AllGatherGemm, ScalesOfAAreGathered) {
       });
     }
   }
+}
+
+/// q, k and v: A is gathered once, and each GEMM has the bits of one device.
+TEST(AllGatherGemm, MultipliesOneGatheredABySeveralB) {
+  std::int64_t const m = 30, k = 40;
+  std::mt19937_64 rng(17);
+  matrix a = integer_matrix(elem::bf16, order::row_major, m, k, 0, rng);
+  std::vector<matrix> b, want;
+  for (std::int64_t const n : {24, 8, 16}) {
+    b.push_back(integer_matrix(elem::bf16, order::col_major, k, n, 0, rng));
+    matrix const like = empty_matrix(elem::f32, order::row_major, m, n);
+    gemm_problem const p{m, n, k, a.desc, b.back().desc, like.desc};
+    want.push_back(on_one_device(p, {a.data(), b.back().data()}, like));
+  }
+  shards const rows({11, 0, 19});
+  for (path const via : all_paths) {
+    auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
+    run_ranks(groups, [&](group const& g) {
+      matrix my_a = part_of(a, rows.of(g.rank()), {0, k}, 8);
+      std::vector<matrix> d = want;
+      std::vector<gemm_call> calls;
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        std::fill(d[i].bytes.begin(), d[i].bytes.end(), std::byte{0xFF});
+        gemm_problem const p{m, d[i].cols, k, my_a.desc, b[i].desc, d[i].desc};
+        calls.push_back({p, {my_a.data(), b[i].data(), nullptr, d[i].data()}});
+      }
+      all_gather_gemm(g, calls, {.rows = rows, .via = via});
+      for (std::size_t i = 0; i < b.size(); ++i) expect_part(d[i], want[i], 0, 0, name(via));
+    });
+  }
+  group const one = group::virtual_ranks(1)[0];
+  gemm_problem const p{m, 24, k, a.desc, b[0].desc, want[0].desc};
+  gemm_call const first{p, {a.data(), b[0].data(), nullptr, want[0].data()}};
+  gemm_call other = first;
+  other.operands.a = b[1].data();
+  for (auto const& calls : {std::vector<gemm_call>{}, std::vector<gemm_call>{first, other}}) try {
+      all_gather_gemm(one, calls);
+      ADD_FAILURE() << calls.size();
+    } catch (rejected const& e) {
+      EXPECT_EQ(e.why().code, "TW0904");
+    }
 }
 
 /// A gate takes two columns of the sum; the auxiliary output is the sum before the activation.

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/dist/group.hpp"
@@ -56,6 +57,14 @@ struct call_options {
 /// TW0901 if another rank has another problem, TW0905 if a rank is late, TW0906 if the group is
 /// broken, emu::fault. Each of these breaks the group on all ranks.
 void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how = {});
+/// Several GEMMs of one A, which is gathered once: q, k and v of attention. A, its scales, M and K
+/// are equal in all of them (TW0904).
+struct gemm_call {
+  gemm_problem problem;
+  gemm_operands operands;
+};
+void all_gather_gemm(group const& g, std::vector<gemm_call> const& gemms,
                      call_options const& how = {});
 void gemm_reduce_scatter(group const& g, gemm_problem const& p, gemm_operands const& o,
                          call_options const& how = {});
