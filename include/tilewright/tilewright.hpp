@@ -23,6 +23,7 @@
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
+#include "tilewright/problem/without_indices.hpp"
 
 #include "tilewright/device/cache_line.hpp"
 #include "tilewright/device/device.hpp"

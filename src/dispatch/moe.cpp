@@ -106,7 +106,8 @@ moe_rows_params combine_params_of(moe_problem const& p, moe_operands const& o) {
           static_cast<int>(p.tokens),
           static_cast<int>(p.choices),
           static_cast<int>(p.cols),
-          p.type};
+          p.type,
+          p.scattered};
 }
 
 void moe_sort_emulated(moe_problem const& p, moe_operands const& o, emu::options const& options) {

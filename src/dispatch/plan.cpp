@@ -139,7 +139,9 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   // D's map of ragged rows begins a whole number of rows before D.
   std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q.epilogue, q.n) : q.m;
-  base.direct_d = divide_lines(q) || !tma_addressable(q.d, lines, q.d_matrices(), d_base);
+  bool const scatters = q.groups && q.groups->scatter_to > 0;
+  base.direct_d =
+      divide_lines(q) || scatters || !tma_addressable(q.d, lines, q.d_matrices(), d_base);
   auto const of_caller = [&](role x) { return row_of(swapped ? row_of(x).transposed : x).text; };
   for (role const x : a_and_b) {
     matrix_desc const& m = *matrix_of(q, x);
@@ -166,7 +168,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
               ? "scales of gate and up columns share groups of 128 rows"
               : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
-  if (base.direct_d && !divide_lines(q))
+  if (base.direct_d && !divide_lines(q) && !scatters)
     base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
 }

@@ -182,6 +182,8 @@ void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, g
   key.field(x.axis), key.field(x.form), key.field(x.count), key.field(x.expected_size);
   key.field(x.index_bits);
   key.mark("alpha", x.alpha);
+  bool gathers = x.gather_from > 0, scatters = x.scatter_to > 0;
+  key.mark("gather", gathers), key.mark("scatter", scatters);
 }
 template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, output_scales> {

@@ -188,7 +188,7 @@ refusal check_types(gemm_problem const& p) {
 /// D of s32 is the sum itself: nothing is multiplied or added.
 refusal check_exact_result(gemm_problem const& p) {
   if (!holds_integer_sums(p.d.type)) return std::nullopt;
-  bool const scaled = p.alpha != 1.0F || (p.c && p.beta != 0.0F);
+  bool const scaled = p.alpha != 1.0F || (p.c && p.beta != 0.0F) || (p.groups && p.groups->alpha);
   if (!scaled && !is_fused(p.epilogue) && !p.aux) return std::nullopt;
   return rejection{"TW0438", "D of s32", scaled ? "alpha or beta C" : "a fused epilogue",
                    "alpha = 1, no C and no epilogue: D is the sum itself",
@@ -301,11 +301,11 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_batch(p)) return r;
   if (auto r = check_groups(p)) return r;
   if (auto r = check_weights(p)) return r;
-  if (auto r = check_matrix("A", p.a, p.m, p.k, p.a_matrices())) return r;
-  if (auto r = check_matrix("B", p.b, p.k, p.n, p.b_matrices())) return r;
+  if (auto r = check_matrix("A", p.a, p.a_rows(), p.k, p.a_matrices())) return r;
+  if (auto r = check_matrix("B", p.b, p.k, p.b_cols(), p.b_matrices())) return r;
   if (auto r = check_epilogue(canonical(p))) return r;
-  std::int64_t const d_cols = result_cols(p.epilogue, p.n);
-  if (auto r = check_matrix("D", p.d, p.m, d_cols, p.d_matrices())) return r;
+  std::int64_t const d_cols = result_cols(p.epilogue, p.d_cols());
+  if (auto r = check_matrix("D", p.d, p.d_rows(), d_cols, p.d_matrices())) return r;
   if (p.c)
     if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.d_matrices())) return r;
   if (p.aux)

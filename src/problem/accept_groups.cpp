@@ -35,6 +35,34 @@ refusal check_form(group_desc const& g) {
   return std::nullopt;
 }
 
+/// Index arrays name lines of A (axis n: of B) and of D that are contiguous in memory.
+refusal check_indices(gemm_problem const& p) {
+  group_desc const& g = *p.groups;
+  bool const gathers = g.gather_from != 0, scatters = g.scatter_to != 0;
+  if (!gathers && !scatters && g.choices == 1) return std::nullopt;
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1 - 512;
+  for (std::int64_t const rows : {g.gather_from, g.scatter_to})
+    if (rows < 0 || rows > most)
+      return rejection{"TW0492", "rows that an index array names", fmt::format("{}", rows),
+                       fmt::format("1 to {}, or 0 without the array", most), ""};
+  if (g.choices < 1 || g.choices > most || (!gathers && g.choices != 1))
+    return rejection{"TW0492", "choices of a token", fmt::format("{}", g.choices),
+                     gathers ? fmt::format("1 to {}", most) : "1 without gather_from", ""};
+  auto const refused = [](char const* what, char const* need) {
+    return rejection{"TW0494", "gather or scatter", what, need, "docs/groups.md lists the kernels"};
+  };
+  bool const of_m = g.axis == group_axis::m;
+  if (g.axis == group_axis::k) return refused("groups of K", "groups of rows or columns");
+  if (g.slots()) return refused("slots", "groups that follow each other");
+  if (gathers && (of_m ? p.a.ord == order::col_major : p.b.ord == order::row_major))
+    return refused(of_m ? "a column-major A" : "a row-major B",
+                   "lines that are contiguous along K");
+  if (scatters && of_m == (p.d.ord == order::col_major))
+    return refused(of_m ? "a column-major D" : "a row-major D", "contiguous lines of D");
+  if (scatters && p.c) return refused("C and scattered rows", "D alone");
+  return std::nullopt;
+}
+
 /// Slots are matrices of a batch, whose distance is a whole number of rows or columns: D's map
 /// reaches a slot's end by its rows (docs/decisions/0054).
 refusal check_matrices_of_groups(gemm_problem const& p) {
@@ -124,6 +152,7 @@ refusal check_groups(gemm_problem const& p) {
   if (auto r = check_row_weight(p); r && !p.groups) return r;
   if (!p.groups) return std::nullopt;
   if (auto r = check_form(*p.groups)) return r;
+  if (auto r = check_indices(p)) return r;
   if (auto r = check_matrices_of_groups(p)) return r;
   if (auto r = check_row_weight(p)) return r;
   return check_operations(p);

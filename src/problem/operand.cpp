@@ -54,6 +54,11 @@ std::int64_t operand_desc::bytes() const {
 
 namespace {
 
+/// Rows, or columns, of D in memory.
+std::int64_t result_extent(gemm_problem const& p, role x) {
+  return x == role::a ? p.d_rows() : p.d_cols();
+}
+
 /// The operand of a row; of role::none if the problem does not have it.
 template <int I>
 operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
@@ -64,10 +69,13 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
   if constexpr (r.kind == operand_kind::matrix) {
     matrix_desc const* const m = matrix_of(p, r.is);
     if (m == nullptr) return none;
-    std::int64_t const rows = r.over == operand_axes::kn ? p.k : p.m;
-    std::int64_t const cols = r.over == operand_axes::mk  ? p.k
-                              : r.over == operand_axes::d ? d_cols
-                                                          : p.n;
+    std::int64_t const rows = r.over == operand_axes::kn   ? p.k
+                              : r.over == operand_axes::mk ? p.a_rows()
+                                                           : p.d_rows();
+    std::int64_t const cols = r.over == operand_axes::mk   ? p.k
+                              : r.over == operand_axes::kn ? p.b_cols()
+                              : r.over == operand_axes::d  ? d_cols
+                                                           : p.n;
     std::int64_t const matrices = r.is == role::aux ? p.batch : matrix_count(p, r.is);
     if (of_product && weights(p, r.is)) {
       weights_desc const w{outer_extent(p, r.is), p.k, m->batch_stride_elems == 0 ? 1 : matrices,
@@ -80,17 +88,25 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
     if (!v) return none;
     role const x = v.over == along::rows ? role::a : role::b;
     std::int64_t const groups = of_each_group(p, x) ? p.groups->count : 1;
-    return vector(r.is, v.type, v.one ? 1 : outer_extent(p, x) * groups);
+    // Scales are of the rows of A; weights of the rows of D.
+    std::int64_t const lines = r.is == epilogue_scale_of(x) ? stored_extent(p, x)
+                               : r.of_groups                ? result_extent(p, x)
+                                                            : outer_extent(p, x);
+    return vector(r.is, v.type, v.one ? 1 : lines * groups);
   } else if constexpr (r.kind == operand_kind::scales) {
     std::optional<scale_desc> const& s = p.*r.scales;
-    return s ? scales(r.is, *s, outer_extent(p, r.of), p.k, matrix_count(p, r.of)) : none;
+    return s ? scales(r.is, *s, stored_extent(p, r.of), p.k, matrix_count(p, r.of)) : none;
   } else if constexpr (r.kind == operand_kind::second_level) {
     std::optional<scale_desc> const& s = scale(p, r.of);
     return s && s->second_level ? vector(r.is, elem::f32, 1) : none;
   } else if constexpr (r.kind == operand_kind::result_scales) {
     return p.scale_d ? scales_of_d(p) : none;
   } else if constexpr (r.kind == operand_kind::group_values) {
-    return p.groups && p.groups->alpha ? vector(r.is, elem::f32, p.groups->count) : none;
+    if (!p.groups) return none;
+    if (r.is == role::group_alpha)
+      return p.groups->alpha ? vector(r.is, elem::f32, p.groups->count) : none;
+    bool const there = (r.is == role::gather ? p.groups->gather_from : p.groups->scatter_to) > 0;
+    return there ? vector(r.is, elem::s32, ragged_extent(p)) : none;
   } else {
     if (!p.groups) return none;
     constexpr int bits = size_bits(elem::s32);
@@ -103,7 +119,7 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
 
 operand_list operands_of(gemm_problem const& p) {
   operand_list all;
-  std::int64_t const d_cols = result_cols(p.epilogue, p.n);
+  std::int64_t const d_cols = result_cols(p.epilogue, p.d_cols());
   auto const add = [&](operand_desc const& x) {
     if (x.is != role::none) all.list[static_cast<std::size_t>(all.count++)] = x;
   };

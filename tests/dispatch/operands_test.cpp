@@ -243,7 +243,7 @@ TEST(Operands, EachIsNeededAndLiesApartFromTheResults) {
   p.scale_b = {.block_outer = 128, .block_k = 128, .stride_outer = 2, .stride_k = 1};
   p.scale_a->second_level = p.scale_b->second_level = true;
   p.scale_d = output_scales{{.block_outer = 1, .stride_outer = 1}};
-  p.groups = group_desc{.count = 1, .alpha = true};
+  p.groups = group_desc{.count = 1, .alpha = true, .gather_from = p.m, .scatter_to = p.m};
   p.epilogue.row_weight = along::rows;
   std::vector<std::byte> memory(std::size_t{role_count + 1} << 20);
   auto const place = [&](int i) {

@@ -150,12 +150,13 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   if (g.slots()) p.problem.batch = g.count;
   p.problem.groups = g;
-  if (any(0, 2) == 0) p.problem.alpha = normal(rng);
-  if (any(0, 3) == 0) {  // some of them 0, whose sums do not take part
+  bool const exact = holds_integer_sums(w.d);  // D is the sum itself
+  if (!exact && any(0, 2) == 0) p.problem.alpha = normal(rng);
+  if (!exact && any(0, 3) == 0) {  // some of them 0, whose sums do not take part
     p.problem.groups->alpha = true;
     for (std::int64_t i = 0; i < g.count; ++i) p.alphas.push_back(any(0, 4) == 0 ? 0 : normal(rng));
   }
-  if (any(0, 2) == 0) {
+  if (!exact && any(0, 2) == 0) {
     order const o = g.slots() ? w.d_order : any(0, 1) != 0 ? order::row_major : order::col_major;
     std::int64_t const inner = o == order::row_major ? d_cols : m;
     p.c = make_matrix(any(0, 1) != 0 ? elem::f32 : w.d, o, m, d_cols, any(0, 3), fill,

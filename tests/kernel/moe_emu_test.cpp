@@ -101,8 +101,9 @@ TEST(Moe, RefusesWhatItCannotRun) {
 
 bf16 rounded(double x) { return to_bf16(static_cast<float>(x)); }
 
-/// Sort, gather, gate and up with SwiGLU, down, combine: five launches.
-TEST(Moe, ALayerIsRight) {
+/// Sort, gather, gate and up with SwiGLU, down, combine: five launches. `fused`: four; the
+/// GEMMs gather and scatter the rows, and the second one multiplies the router's weights.
+void expect_right_layer(bool fused) {
   std::mt19937_64 rng(20261201);
   std::normal_distribution<float> normal;
   constexpr std::int64_t tokens = 37, choices = 2, experts = 5, model = 64, inner = 48;
@@ -126,7 +127,7 @@ TEST(Moe, ALayerIsRight) {
   std::vector<bf16> sorted(pairs * model), hidden(pairs * inner), out(pairs * model);
   std::vector<bf16> y(tokens * model);
   o.from = x.data(), o.to = sorted.data();
-  moe_gather_emulated(route, o);
+  if (!fused) moe_gather_emulated(route, o);
   using enum order;
   gemm_problem up{pairs,
                   2 * inner,
@@ -139,6 +140,11 @@ TEST(Moe, ALayerIsRight) {
   up.groups = group_desc{.count = experts};
   gemm_operands of_up{sorted.data(), gate_up.data(), nullptr, hidden.data()};
   of_up.groups = r.ends.data();
+  if (fused) {
+    up.groups->gather_from = tokens;  // rows of A
+    up.groups->choices = choices;     // of a token: its pairs follow each other
+    of_up.a = x.data(), of_up.gather = r.source.data();
+  }
   gemm_emulated(up, of_up, {});
   gemm_problem back{pairs,
                     model,
@@ -147,11 +153,18 @@ TEST(Moe, ALayerIsRight) {
                     {elem::bf16, col_major, inner, model * inner},
                     {elem::bf16, row_major, model},
                     std::nullopt};
-  back.groups = up.groups;
+  back.groups = group_desc{.count = experts};
   gemm_operands of_back{hidden.data(), down.data(), nullptr, out.data()};
   of_back.groups = r.ends.data();
+  if (fused) {
+    back.groups->scatter_to = pairs;  // rows of D, in the order of pairs
+    back.epilogue.row_weight = along::rows;
+    of_back.scatter = r.source.data(), of_back.row_weight = weights.data();
+  }
   gemm_emulated(back, of_back, {});
-  o.from = out.data(), o.to = y.data(), o.weights = weights.data();
+  o.from = out.data(), o.to = y.data();
+  if (!fused) o.weights = weights.data();
+  route.scattered = fused;
   moe_combine_emulated(route, o);
 
   for (std::int64_t t = 0; t < tokens; ++t) {
@@ -191,6 +204,9 @@ TEST(Moe, ALayerIsRight) {
     }
   }
 }
+
+TEST(Moe, ALayerIsRight) { expect_right_layer(false); }
+TEST(Moe, ALayerInFourLaunchesIsRight) { expect_right_layer(true); }
 
 }  // namespace
 }  // namespace tw::test

@@ -80,6 +80,42 @@ TEST(AcceptGroups, RefusesNumbersAndForms) {
   EXPECT_EQ(code(p), "TW0416");
 }
 
+TEST(AcceptGroups, GathersAndScattersLines) {
+  auto const with = [](auto change) {
+    gemm_problem p = groups_of_m(7);
+    change(p);
+    return code(p);
+  };
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->gather_from = 5, p.groups->choices = 2; }), "");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->scatter_to = 300; }), "");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->gather_from = -1; }), "TW0492");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->choices = 2; }), "TW0492");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->gather_from = 5, p.groups->choices = 0; }),
+            "TW0492");
+  EXPECT_EQ(with([](gemm_problem& p) {
+              p.groups->gather_from = 5;
+              p.a.ord = order::col_major, p.a.pitch_elems = 104;
+            }),
+            "TW0494");
+  EXPECT_EQ(with([](gemm_problem& p) {
+              p.groups->scatter_to = 5;
+              p.d.ord = order::col_major, p.d.pitch_elems = 104;
+            }),
+            "TW0494");
+  EXPECT_EQ(with([](gemm_problem& p) {
+              p.groups->scatter_to = 300;
+              p.c = p.d, p.beta = 1;
+            }),
+            "TW0494");
+  gemm_problem p = slots_of_m(7);
+  p.groups->gather_from = 5;
+  EXPECT_EQ(code(p), "TW0494");
+  p = groups_of_m(7);
+  p.groups->axis = group_axis::k, p.d.batch_stride_elems = 100 * 64;
+  p.groups->scatter_to = 5;
+  EXPECT_EQ(code(p), "TW0494");
+}
+
 TEST(AcceptGroups, TakesAWeightOfEachTokenOnly) {
   gemm_problem p = groups_of_m(7);
   p.epilogue.row_weight = along::rows;

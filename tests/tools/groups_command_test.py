@@ -129,6 +129,42 @@ class Groups(unittest.TestCase):
                                                for i in range(k))
                 self.assertEqual(d[row * n + col], want, (row, col))
 
+    def test_rows_are_gathered_and_scattered(self):
+        """D has its rows where --scatter says; rows of no group are zeros."""
+        n, k, sizes, tokens = 16, 24, [3, 0, 40], 9
+        a, b = self.write("a.npy", tokens, k), self.write("b.npy", len(sizes), n, k)
+        rows = sum(sizes) + 2
+        gather = [self.rng.randrange(tokens) for _ in range(rows)]
+        scatter = self.rng.sample(range(rows), rows)
+        weight = self.write("w.npy", rows)  # of the rows of D
+        for name, numbers in (("i.npy", gather), ("s.npy", scatter)):
+            write_npy(self.path(name), "<i4", (rows,), struct.pack(f"<{rows}i", *numbers))
+        self.write_sizes(self.numbers_of(sizes, "ends"))
+        self.gemm("--transpose-b", "--out-dtype", "bf16", "--gather", "i.npy", "--scatter", "s.npy",
+                  "--row-weight", "w.npy", "--check")
+        d, want = read_npy(self.path("d.npy")), [0.0] * (rows * n)
+        at = 0
+        for group, size in enumerate(sizes):
+            for _ in range(size):
+                for col in range(n):
+                    want[scatter[at] * n + col] = weight[scatter[at]] * sum(
+                        a[gather[at] * k + i] * b[(group * n + col) * k + i] for i in range(k))
+                at += 1
+        for got, exact in zip(d, want):
+            self.assertLessEqual(abs(got - exact), abs(exact) / 128)
+
+        def refused(code, gathered, scattered):
+            for name, numbers in (("i.npy", gathered), ("s.npy", scattered)):
+                write_npy(self.path(name), "<i4", (len(numbers),),
+                          struct.pack(f"<{len(numbers)}i", *numbers))
+            done = self.gemm("--transpose-b", "--gather", "i.npy", "--scatter", "s.npy", status=2)
+            self.assertIn(code, done.stderr)
+
+        refused("TW0496", [tokens, *gather[1:]], scatter)  # no row of A
+        refused("TW0496", gather, [rows, *scatter[1:]])  # no row of D
+        refused("TW0496", gather, [scatter[1], *scatter[1:]])  # twice
+        refused("TW0616", gather, scatter[1:])
+
     def test_columns(self):
         m, k, sizes = 24, 16, [9, 0, 40]
         total = sum(sizes) + 2

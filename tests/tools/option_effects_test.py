@@ -60,6 +60,7 @@ SEEN = {
             RAGGED, "--expected-size 1"),
         "--group-alpha": (RAGGED, "--group-alpha alphas.npy"), "--row-weight": (
             RAGGED, "--row-weight v.npy"),
+        "--gather": (RAGGED, "--gather order.npy"), "--scatter": (RAGGED, "--scatter order.npy"),
         "--transpose-a": (SQUARE, "--transpose-a"), "--transpose-b": (SQUARE, "--transpose-b"),
         "--add": (GEMM, "-C c.npy"), "--bias": (GEMM, "--bias v.npy"),
         "--bias-along": (GEMM + " --bias v.npy", "--bias-along rows"),
@@ -67,9 +68,8 @@ SEEN = {
             GEMM + " --row-scale v.npy", "--col-scale v.npy"),
         "--activation": (GEMM + " --activation relu", GEMM + " --activation silu"),
         "--gate": (GEMM + " --gate swiglu:split", GEMM + " --gate swiglu:interleaved"),
-        "--aux": (GEMM + " --activation relu", "--aux aux.npy"),
-        "--residual": (GEMM + " --activation relu -C c.npy",
-                       GEMM + " --activation relu --residual c.npy"),
+        "--aux": (GEMM + " --activation relu", "--aux aux.npy"), "--residual": (
+            GEMM + " --activation relu -C c.npy", GEMM + " --activation relu --residual c.npy"),
         "--alpha": (GEMM, "--alpha 0.5"), "--beta": (GEMM + " -C c.npy", "--beta 0.5"),
         "--dtype": (GEMM, "--dtype f16"), "--dtype-b": (FP8, "--dtype-b e5m2"),
         "--out-dtype": (GEMM, "--out-dtype f32"), "--promote": (FP8 + " --json", "--promote never"),
@@ -78,8 +78,8 @@ SEEN = {
         "--truncate-tf32": (GEMM + " --dtype tf32", "--truncate-tf32"),
         "--invariant": (GEMM, "--invariant"), "--scale-a": (FP8, "--scale-a v.npy"),
         "--scale-a-as": (TWO, TWO.replace("a-as flashinfer-k", "a-as flashinfer-mn")),
-        "--scale-b": (FP8, "--scale-b v.npy"),
-        "--scale-b-as": (TWO, TWO.replace("b-as flashinfer-k", "b-as flashinfer-mn")),
+        "--scale-b": (FP8, "--scale-b v.npy"), "--scale-b-as": (
+            TWO, TWO.replace("b-as flashinfer-k", "b-as flashinfer-mn")),
         "--scale2-a": (NVFP4 + " --scale2-a 1 --scale2-b 1", NVFP4 + " --scale2-a 2 --scale2-b 1"),
         "--scale2-b": (NVFP4 + " --scale2-a 1 --scale2-b 1", NVFP4 + " --scale2-a 1 --scale2-b 2"),
         "--scale2-a-as": (NVFP4 + " --scale2-a 2 --scale2-b 1", "--scale2-a-as reciprocal"),
@@ -88,8 +88,8 @@ SEEN = {
                       GEMM + " --out-dtype e4m3 --scale-d 3"),
         "--scale-d-as": (AMAX, "--scale-d-as flashinfer-k"),
         "--scale-d-type": (AMAX + " --scale-d-power-of-two", "--scale-d-type ue8m0"),
-        "--scale-d-power-of-two": (AMAX, "--scale-d-power-of-two"),
-        "--scale-d-out": (AMAX, "--scale-d-out other.npy"),
+        "--scale-d-power-of-two": (AMAX, "--scale-d-power-of-two"), "--scale-d-out": (
+            AMAX, "--scale-d-out other.npy"),
         "--scale2-d-out": (GEMM + " --out-dtype nvfp4", "--scale2-d-out other.npy"),
         "--scaling-a": (GEMM + " --scaling-b row --scaling-a row",
                         GEMM + " --scaling-b row --scaling-a 1x128"),
@@ -386,6 +386,7 @@ class OptionEffects(unittest.TestCase):
                              ("wide", 256, K), ("two", 2, K), ("2x2", 2, 2)):
             floats(name + ".npy", *shape)
         write_npy("ends.npy", "<i4", (2,), bytes([9, 0, 0, 0, 30, 0, 0, 0]))
+        write_npy("order.npy", "<i4", (48,), b"".join(bytes([47 - i, 0, 0, 0]) for i in range(48)))
         write_npy("alphas.npy", "<f4", (2,), pack_f32([0.5, 2]))
         write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
         write_tuning_file("tune.db")

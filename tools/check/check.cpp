@@ -21,6 +21,7 @@
 #include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_place.hpp"
+#include "tilewright/problem/without_indices.hpp"
 #include "tools/check/check_scales.hpp"
 #include "tools/check/reference_blas.hpp"
 
@@ -362,6 +363,10 @@ check_report check_weights(gemm_problem p, gemm_operands o, double max_flops) {
 }
 
 check_report check_groups(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  if (p.groups->gather_from > 0 || p.groups->scatter_to > 0) {
+    without_indices const flat(p, o);
+    return check_groups(flat.problem(), flat.operands(), max_flops);
+  }
   group_ranges const groups = ranges_of_groups(p, o.groups);
   check_report all;
   all.bad_group = groups.first_bad.value_or(-1);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/without_indices.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/request/words.hpp"
@@ -43,6 +44,12 @@ void add_group_options(CLI::App& verb, group_request& r) {
       ->needs(file);
   verb.add_option("--group-alpha", r.alpha,
                   "float32 alpha of each group, an array of one dimension: it multiplies --alpha")
+      ->needs(file);
+  verb.add_option("--gather", r.gather,
+                  "int32: the row of A (axis n: column of B) for each row that groups divide")
+      ->needs(file);
+  verb.add_option("--scatter", r.scatter,
+                  "int32: the row of D (axis n: column) for each row that groups divide")
       ->needs(file);
   verb.add_option("--expected-size", r.expected_size,
                   "rows, columns or K that a group usually has, for the planner (default: the "
@@ -82,16 +89,28 @@ void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups) {
       ->needs(count);
 }
 
-std::vector<std::int32_t> read_groups(group_request const& r) {
-  matrix_file const file(parse_address(r.file), accepted_shapes{.vectors = true, .empty = true});
+namespace {
+std::vector<std::int32_t> read_numbers(std::string const& address, char const* what) {
+  matrix_file const file(parse_address(address), accepted_shapes{.vectors = true, .empty = true});
   matrix_view const& v = file.view();
   if (v.type != elem::s32 || (v.rows != 1 && v.cols != 1))
-    refuse("TW0616", "the sizes of the groups in " + r.file,
+    refuse("TW0616", fmt::format("{} in {}", what, address),
            fmt::format("{}x{} {}", v.rows, v.cols, type_text(v)), "an array of int32",
            "array.astype(numpy.int32)");
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(v.count().count));
   if (!numbers.empty()) std::memcpy(numbers.data(), v.data, numbers.size() * sizeof numbers[0]);
   return numbers;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> read_groups(group_request const& r) {
+  return read_numbers(r.file, "the sizes of the groups");
+}
+
+std::vector<std::int32_t> read_indices(std::string const& file) {
+  if (file.empty()) return {};
+  return read_numbers(file, "the numbers of rows");
 }
 
 std::vector<float> read_group_alphas(group_request const& r, std::int64_t count) {
@@ -135,6 +154,33 @@ void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
   }
   p.groups = g;
   p.batch = g.slots() ? g.count : 1;
+}
+
+void put_indices(gemm_problem& p, std::vector<std::int32_t> const& gather,
+                 std::vector<std::int32_t> const& scatter) {
+  group_desc& g = *p.groups;
+  std::int64_t& extent = ragged_extent(p, g.axis);
+  if (!gather.empty()) {
+    g.gather_from = extent;
+    extent = static_cast<std::int64_t>(gather.size());
+  }
+  if (scatter.empty()) return;
+  if (extent != static_cast<std::int64_t>(scatter.size()))
+    refuse("TW0616", "numbers of --scatter", fmt::format("{}", scatter.size()),
+           fmt::format("{}, one for each row that groups divide", extent));
+  g.scatter_to = extent;
+}
+
+void check_indices(gemm_problem const& p, gemm_operands const& numbers) {
+  auto const bad = first_bad_index(p, numbers);
+  if (!bad) return;
+  group_desc const& g = *p.groups;
+  std::int64_t const rows = bad->of_scatter ? g.scatter_to : g.gather_from * g.choices;
+  refuse("TW0496",
+         fmt::format("number {} of --{}", bad->index, bad->of_scatter ? "scatter" : "gather"),
+         fmt::format("{}{}", bad->number, bad->twice ? ", a second time" : ""),
+         bad->twice ? "another row of D for each" : fmt::format("0 to {}", rows - 1),
+         "a launch skips the row and says so in group_status");
 }
 
 std::int64_t count_of_groups(group_request const& r, std::vector<std::int32_t> const& numbers,

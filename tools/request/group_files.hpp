@@ -15,14 +15,14 @@ class App;
 
 namespace tw {
 
-/// --groups, --group-axis, --group-form, --group-alpha and --expected-size.
+/// --groups, --group-axis, --group-form, --group-alpha, --gather, --scatter and --expected-size.
 struct group_request {
   std::string file;  // empty: no groups
   group_axis axis = group_axis::m;
   std::optional<group_form> form;  // not given: counts of slots, else ends
   bool slots = false;
   std::int64_t expected_size = 0;
-  std::string alpha;  // a file; empty: none
+  std::string alpha, gather, scatter;  // files; empty: none
 
   bool any() const { return !file.empty(); }
   /// The lines of D that groups divide; of groups of K rows. Nothing without groups.
@@ -52,13 +52,24 @@ std::vector<float> read_group_alphas(group_request const& r, std::int64_t count)
 std::int64_t count_of_groups(group_request const& r, std::vector<std::int32_t> const& numbers,
                              std::int64_t a_matrices, std::int64_t b_matrices);
 
+/// The numbers of --gather or --scatter; none without the option. Throws as read_groups().
+std::vector<std::int32_t> read_indices(std::string const& file);
+
 /// Makes `p`, whose operands have `matrices` matrices, a problem of `count` groups, without D.
 /// Throws `rejected` TW0616 if a number of matrices differs from the number of groups.
 void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices);
 
+/// Gives `p`, a problem of groups whose M (axis n: N) is that of A (of B), the extent of `gather`,
+/// and rows of D for `scatter`. Throws `rejected` TW0616 for another number of numbers.
+void put_indices(gemm_problem& p, std::vector<std::int32_t> const& gather,
+                 std::vector<std::int32_t> const& scatter);
+
 /// Refuses numbers that are not possible (TW0496) or too few (TW0616): the command has them before
 /// the launch.
 void check_group_numbers(gemm_problem const& p, std::vector<std::int32_t> const& numbers);
+
+/// Refuses numbers of gather and scatter that name no row, or a row of D twice (TW0496).
+void check_indices(gemm_problem const& p, gemm_operands const& numbers);
 
 }  // namespace tw

@@ -20,6 +20,7 @@ struct moe_problem {
   elem type = elem::bf16;  // of rows: bf16, f16 or f32
   /// Elements between neighbouring rows of tokens, and of pairs; 0: cols.
   std::int64_t token_pitch = 0, pair_pitch = 0;
+  bool scattered = false;  // combine: the rows of pairs are in the order of the pairs
 };
 
 /// Addresses on the device that runs the launch. pairs: tokens * choices.
@@ -48,8 +49,8 @@ void moe_gather_emulated(moe_problem const& p, moe_operands const& o,
                          emu::options const& options = {});
 
 /// Row t of `to` = the sum over the choices of token t, in order, of weight times the row at its
-/// place, in float32, rounded once: deterministic. Pairs without an expert take no part. Throws as
-/// moe_sort().
+/// place (scattered: at its number), in float32, rounded once: deterministic. Pairs without an
+/// expert take no part. Throws as moe_sort().
 void moe_combine(moe_problem const& p, moe_operands const& o, cudaStream_t stream);
 void moe_combine_emulated(moe_problem const& p, moe_operands const& o,
                           emu::options const& options = {});

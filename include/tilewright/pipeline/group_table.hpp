@@ -127,7 +127,7 @@ TW_DEVICE void fill_table_of_rows(group_sizes const& p, int rows, int across, bo
     if (round < entries) tiles += shuffle(sum, warp_threads - 1);
   }
   if (reports && p.status != nullptr && lane == 0 && first_bad != p.total)
-    *p.status = static_cast<std::uint32_t>(1 + first_bad);
+    red_max(p.status, static_cast<std::uint32_t>(1 + first_bad));
 }
 
 /// A warp fills the table. A group of `size` rows has ceil(size / rows) * across cluster tiles.
@@ -175,7 +175,7 @@ TW_DEVICE void fill_group_table(group_sizes const& p, int rows, int across, bool
     before = shuffle(end, warp_threads - 1);
   }
   if (reports && p.status != nullptr && lane == 0 && first_bad != p.groups)
-    *p.status = static_cast<std::uint32_t>(1 + first_bad);
+    red_max(p.status, static_cast<std::uint32_t>(1 + first_bad));
 }
 
 /// K blocks [k_begin, k_end) of cluster tile `tile` of a group.

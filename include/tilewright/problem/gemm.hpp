@@ -91,6 +91,13 @@ struct gemm_problem {
   constexpr std::int64_t b_matrices() const { return matrices_of(group_axis::m); }
   constexpr std::int64_t d_matrices() const { return matrices_of(group_axis::k); }
 
+  /// Rows of A and D and columns of B and D in memory: others than m and n if groups gather or
+  /// scatter them. With a gate D has half of these columns.
+  constexpr std::int64_t a_rows() const { return gathers(group_axis::m) ? groups->gather_from : m; }
+  constexpr std::int64_t b_cols() const { return gathers(group_axis::n) ? groups->gather_from : n; }
+  constexpr std::int64_t d_rows() const { return scatters(group_axis::m) ? groups->scatter_to : m; }
+  constexpr std::int64_t d_cols() const { return scatters(group_axis::n) ? groups->scatter_to : n; }
+
   /// Vectors along rows, or columns: has each group another? Rows of groups of rows share one.
   constexpr bool rows_of_each_group() const {
     return groups && (groups->axis == group_axis::n || groups->slots());
@@ -106,6 +113,12 @@ struct gemm_problem {
   bool operator==(gemm_problem const&) const = default;
 
  private:
+  constexpr bool gathers(group_axis x) const {
+    return groups && groups->axis == x && groups->gather_from > 0;
+  }
+  constexpr bool scatters(group_axis x) const {
+    return groups && groups->axis == x && groups->scatter_to > 0;
+  }
   constexpr std::int64_t matrices_of(group_axis each) const {
     return groups && groups->axis == each ? groups->count : batch;
   }
@@ -147,6 +160,8 @@ struct gemm_operands {
   std::uint32_t* group_status = nullptr;
   /// With group_desc::alpha: a value of f32 for each group, which multiplies problem.alpha.
   void const* group_alpha = nullptr;
+  void const* gather = nullptr;   // of group_desc::gather_from: int32 for each index
+  void const* scatter = nullptr;  // of group_desc::scatter_to
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

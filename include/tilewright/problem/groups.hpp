@@ -34,6 +34,10 @@ inline constexpr char const* group_form_names[] = {"ends", "starts", "sizes", "c
 /// Where groups of the form `rows` begin: multiples of this.
 inline constexpr int group_alignment = 128;
 
+/// A status of the groups from this bit on: with the index of a number of gather or scatter that
+/// names no row. Of several the largest.
+inline constexpr std::uint32_t bad_index_status = std::uint32_t{1} << 31;
+
 /// More groups than a kernel's table in shared memory has are refused.
 inline constexpr int max_groups = 1024;
 /// Bytes of that table (pipeline/group_table.hpp).
@@ -49,6 +53,13 @@ struct group_desc {
   std::int64_t expected_size = 0;  // of a group, for the planner; 0: total / G
   int index_bits = 32;             // of a number of the array, which is signed: 32 or 64
   bool alpha = false;              // each group has an alpha in an operand, times the problem's
+
+  /// Not 0: index i of the extent that groups divide has row gather[i] / choices of A (axis n:
+  /// column of B), which has `gather_from` rows. Several indices may have the same row.
+  std::int64_t gather_from = 0;
+  std::int64_t choices = 1;  // numbers of pairs (token, choice) become numbers of tokens
+  /// Not 0: the row of D of index i is row scatter[i] (axis n: column) of `scatter_to`.
+  std::int64_t scatter_to = 0;
 
   constexpr bool slots() const { return form == group_form::counts; }
   /// Numbers in the array, of groups that divide `extent`.

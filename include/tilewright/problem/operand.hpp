@@ -32,6 +32,8 @@ enum class role : std::uint8_t {
   groups,
   row_weight,
   group_alpha,
+  gather,
+  scatter,
   none
 };
 inline constexpr int role_count = static_cast<int>(role::none);
@@ -44,7 +46,7 @@ enum class operand_kind : std::uint8_t {
   second_level,   // one float32 that multiplies the scales of A or B, if they say so
   result_scales,  // output_scales: of D
   sizes,          // group_desc: of the groups
-  group_values,   // group_desc: a value for each group
+  group_values,   // group_desc: a value for each group, or for each index that groups divide
 };
 
 /// The index space of an operand.
@@ -273,6 +275,24 @@ inline constexpr std::array<operand_row, role_count> operand_rows = {{
      .over = operand_axes::line,
      .input = &gemm_operands::group_alpha,
      .of_groups = true},
+    {.is = role::gather,
+     .word = "gather",
+     .text = "the rows that are gathered",
+     .field = "gather",
+     .transposed = role::gather,
+     .kind = operand_kind::group_values,
+     .over = operand_axes::line,
+     .input = &gemm_operands::gather,
+     .of_groups = true},
+    {.is = role::scatter,
+     .word = "scatter",
+     .text = "the rows that are scattered",
+     .field = "scatter",
+     .transposed = role::scatter,
+     .kind = operand_kind::group_values,
+     .over = operand_axes::line,
+     .input = &gemm_operands::scatter,
+     .of_groups = true},
 }};
 constexpr operand_row const& row_of(role r) { return operand_rows[static_cast<std::size_t>(r)]; }
 static_assert([] {
@@ -353,6 +373,11 @@ constexpr bool of_each_group(gemm_problem const& p, role x) {
 /// Rows of A or columns of B.
 constexpr std::int64_t outer_extent(gemm_problem const& p, role x) {
   return x == role::b ? p.n : p.m;
+}
+
+/// Rows of A, or columns of B, in memory: others if groups gather them.
+constexpr std::int64_t stored_extent(gemm_problem const& p, role x) {
+  return x == role::b ? p.b_cols() : p.a_rows();
 }
 
 /// Scales of the rows of A or the columns of B that the epilogue multiplies.

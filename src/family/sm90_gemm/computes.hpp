@@ -20,7 +20,7 @@ inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
     if (!s) return true;
     std::int64_t batches = 0, all = 0;
     return !__builtin_mul_overflow(matrix_count(q, x) - 1, s->batch_stride, &batches) &&
-           !__builtin_add_overflow(scale_extent(*s, outer_extent(q, x), q.k), batches, &all) &&
+           !__builtin_add_overflow(scale_extent(*s, stored_extent(q, x), q.k), batches, &all) &&
            all < std::int64_t{1} << 32;
   });
 }
@@ -77,6 +77,7 @@ inline bool computes(gemm_config const& c, gemm_problem const& q) {
          c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
          c.d_m == (q.d.ord == order::col_major) &&
          c.ragged == (q.groups ? q.groups->axis : group_axis::none) &&
+         (!q.groups || q.groups->gather_from == 0 || c.gathers()) &&
          (c.operands() == operands_needed(q) || (takes_scales(c) && has_scales_alone(q))) &&
          scales_result(c, q) && (c.by_pointers() || !q.has_pointers());
 }

@@ -108,8 +108,18 @@ group_operands operands_of_groups(gemm_problem const& q, gemm_operands const& o)
   auto const floats = [](bool there, void const* at) {
     return there ? static_cast<float const*>(at) : nullptr;
   };
+  group_desc const& g = *q.groups;
+  auto const indices = [](std::int64_t rows, void const* at) {
+    return rows > 0 ? static_cast<std::int32_t const*>(at) : nullptr;
+  };
   return {floats(bool{q.epilogue.row_weight}, o.row_weight),
-          floats(q.groups->alpha, o.group_alpha)};
+          floats(g.alpha, o.group_alpha),
+          indices(g.gather_from, o.gather),
+          indices(g.scatter_to, o.scatter),
+          divisor(static_cast<int>(g.choices)),
+          static_cast<int>(g.gather_from),
+          static_cast<int>(g.scatter_to),
+          o.group_status};
 }
 
 /// The groups of a launch; p.walk and p.tile_cols are set.
@@ -132,6 +142,8 @@ group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule
   };
   r.a_data = o.a, r.b_data = o.b;
   r.a_step = step(q.a, c.a.major), r.b_step = step(q.b, c.b.major);
+  r.a_pitch = q.a.pitch_bytes(), r.b_pitch = q.b.pitch_bytes();
+  r.gathered_bytes = q.k * size_bytes(q.a.type);
   return r;
 }
 
@@ -194,7 +206,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   bool const ends = c.ragged == group_axis::m || c.ragged == group_axis::n;
   ending_lines const d_lines =
       ends ? ending_lines_of(q) : ending_lines{q.d, matrices_of(q.d, q.d_matrices()), 0};
-  void* const d_data = moved(o.d, d_lines.shift_bytes);
+  bool const scatters = q.groups && q.groups->scatter_to > 0;
+  void* const d_data = scatters ? o.d : moved(o.d, d_lines.shift_bytes);
   epilogue_params& e = p.epilogue;
   e.data = d_data;
   e.pitch = q.d.pitch_elems;

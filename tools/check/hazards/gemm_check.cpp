@@ -126,7 +126,7 @@ class gemm_runner {
     if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     o.groups = sizes.data();
-    if (p.groups) p.groups->alpha = any(0, 3) == 0;
+    if (p.groups) p.groups->alpha = !exact && any(0, 3) == 0;
     if (facts_.weights) set_address(o, weighted, prepared.data());
     auto const* line = reinterpret_cast<float const*>(vectors.bytes.data());
     for (operand_row const& r : operand_rows)

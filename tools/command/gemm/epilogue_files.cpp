@@ -22,7 +22,7 @@ void open_vector(std::optional<matrix_file>& to, char const* what, std::string c
 }  // namespace
 
 epilogue_files::epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n,
-                               std::optional<along> of_groups) {
+                               std::optional<along> of_groups, std::int64_t stored) {
   char const* const of_rows = of_groups ? "rows of all groups" : "one for each row of A B";
   char const* const of_cols = of_groups ? "columns of all groups" : "one for each column of A B";
   for (operand_row const& x : operand_rows) {
@@ -31,7 +31,9 @@ epilogue_files::epilogue_files(epilogue_request const& r, std::int64_t m, std::i
                        : x.of_groups      ? of_groups.value_or(x.over_lines)
                                           : x.over_lines;
     bool const rows = over == along::rows;
-    open_vector(files_[x.is], x.text, r.vectors[x.is], rows ? m : n, rows ? of_rows : of_cols,
+    bool const scales = x.is == role::row_scale || x.is == role::col_scale;
+    std::int64_t const lines = scales && of_groups == over ? stored : rows ? m : n;
+    open_vector(files_[x.is], x.text, r.vectors[x.is], lines, rows ? of_rows : of_cols,
                 of_groups.has_value());
     epilogue_.*x.vector = {over, x.own_type ? files_[x.is]->view().type : elem::f32};
   }

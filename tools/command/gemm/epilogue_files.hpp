@@ -13,11 +13,12 @@ namespace tw {
 
 /// The mapped files, compared with the problem's extents. A vector of n values is an array of one
 /// dimension, or a matrix of one row or one column. Throws `rejected`: TW06xx, TW0616 for another
-/// number of values.
+/// number of values. of_groups: the lines that groups divide, which have scales of `stored` rows of
+/// A, or columns of B.
 class epilogue_files {
  public:
   epilogue_files(epilogue_request const& r, std::int64_t m, std::int64_t n,
-                 std::optional<along> of_groups = {});
+                 std::optional<along> of_groups = {}, std::int64_t stored = 0);
 
   gemm_epilogue const& epilogue() const { return epilogue_; }
   /// A vector; nullptr: none.

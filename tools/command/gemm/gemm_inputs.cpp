@@ -51,11 +51,9 @@ elem type_of_operand(gemm_request const& r, role x, matrix_view const& own,
 
 gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
                               matrix_view const* c, gemm_epilogue const& epilogue,
-                              std::int64_t groups, weights_desc const* weights) {
-  std::int64_t const d_cols = result_cols(epilogue, b.cols);
-  if (c != nullptr)
-    check_result_extents(operand_extents_of(r.epilogue.residual.empty() ? "C" : "the residual", *c),
-                         a.rows, d_cols);
+                              std::int64_t groups, weights_desc const* weights,
+                              std::vector<std::int32_t> const& gather,
+                              std::vector<std::int32_t> const& scatter) {
   gemm_problem p;
   p.epilogue = epilogue;
   p.m = a.rows;
@@ -68,6 +66,11 @@ gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matri
         {operand_extents_of("A", a), operand_extents_of("B", b), operand_extents_of("C", *c)});
   else
     p.batch = batch_of({operand_extents_of("A", a), operand_extents_of("B", b)});
+  if (p.groups) put_indices(p, gather, scatter);
+  std::int64_t const d_cols = result_cols(epilogue, p.n);
+  if (c != nullptr)
+    check_result_extents(operand_extents_of(r.epilogue.residual.empty() ? "C" : "the residual", *c),
+                         p.m, d_cols);
   ab_table<elem> const own{type_of_operand(r, role::a, a, b), type_of_operand(r, role::b, b, a)};
   bool const chosen = r.format || (weights && !r.dtype);
   ab_table<elem> types = chosen ? ab_table{a.type, b.type} : operand_types(r, own.a, own.b);
@@ -206,10 +209,16 @@ gemm_files::gemm_files(gemm_request const& r)
   std::int64_t const groups =
       r.groups.any() ? count_of_groups(r.groups, groups_, a.matrices, b.matrices) : 0;
   alphas_ = read_group_alphas(r.groups, groups);
+  gather_ = read_indices(r.groups.gather), scatter_ = read_indices(r.groups.scatter);
   bool const each_row = r.groups.slots || r.groups.axis == group_axis::n;
   bool const each_col = r.groups.slots || r.groups.axis == group_axis::m;
-  epilogue_.emplace(r.epilogue, a.rows * (r.groups.any() && each_row ? groups : 1),
-                    b.cols * (r.groups.any() && each_col ? groups : 1), r.groups.ragged_lines());
+  auto const lines = [&](std::int64_t stored, bool ragged) {
+    return ragged && !gather_.empty() ? static_cast<std::int64_t>(gather_.size()) : stored;
+  };
+  epilogue_.emplace(r.epilogue,
+                    lines(a.rows, !each_row) * (r.groups.any() && each_row ? groups : 1),
+                    lines(b.cols, !each_col) * (r.groups.any() && each_col ? groups : 1),
+                    r.groups.ragged_lines(), each_col ? a.rows : b.cols);
   bool const empty = a.cols == 0 || a.rows == 0 || b.cols == 0 || a.matrices == 0;
   for (role const x : a_and_b) {
     factor_request const& of = r.of[x];
@@ -228,7 +237,7 @@ gemm_files::gemm_files(gemm_request const& r)
   }
   weights_desc const* const weights = files_.b.weights ? &files_.b.weights->desc() : nullptr;
   problem_ = problem_of_files(r, operand(role::a), operand(role::b), c(), epilogue_->epilogue(),
-                              groups, weights);
+                              groups, weights, gather_, scatter_);
   gemm_problem& p = problem_;
   for (role const x : a_and_b) {
     if (empty || nothing_to_compute()) continue;  // there is nothing to scale
@@ -245,7 +254,12 @@ gemm_files::gemm_files(gemm_request const& r)
     p.scale_d = scale_d_->desc();
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
-  if (problem_.groups && !nothing_to_compute()) check_group_numbers(problem_, groups_);
+  if (!problem_.groups || nothing_to_compute()) return;
+  check_group_numbers(problem_, groups_);
+  gemm_operands numbers;
+  numbers.groups = groups_.data(), numbers.gather = gather_.data(),
+  numbers.scatter = scatter_.data();
+  check_indices(problem_, numbers);
 }
 
 std::vector<std::int64_t> gemm_files::array_shape(std::int64_t cols) const {
@@ -296,6 +310,7 @@ gemm_data::gemm_data(gemm_files& f)
     std::fill_n(d_buffer_.data(), d_.size().count, std::byte{0});
     groups_ = f.groups().data();
     alphas_ = f.group_alphas().data();
+    gather_ = f.gather().data(), scatter_ = f.scatter().data();
   }
   if (!f.problem().aux) return;
   aux_buffer_ = host_buffer(aux_.size());
@@ -313,6 +328,7 @@ gemm_operands gemm_data::operands() const {
   }
   o.scale_d = scale_d_;
   o.groups = groups_, o.group_alpha = alphas_;
+  o.gather = gather_, o.scatter = scatter_;
   return o;
 }
 

@@ -79,6 +79,9 @@ class gemm_files {
   std::vector<std::int32_t> const& groups() const { return groups_; }
   /// Their alphas; empty: none.
   std::vector<float> const& group_alphas() const { return alphas_; }
+  /// Numbers of the rows that are gathered, and scattered; empty: none.
+  std::vector<std::int32_t> const& gather() const { return gather_; }
+  std::vector<std::int32_t> const& scatter() const { return scatter_; }
 
   /// With --batch: arrays of results have the matrices of the batch in front.
   bool as_stack() const { return as_stack_; }
@@ -130,6 +133,7 @@ class gemm_files {
   std::optional<result_scales_data> scale_d_;
   std::vector<std::int32_t> groups_;
   std::vector<float> alphas_;
+  std::vector<std::int32_t> gather_, scatter_;
   gemm_problem problem_;
 };
 
@@ -151,6 +155,7 @@ class gemm_data {
   std::byte* scale_d_ = nullptr;
   std::int32_t const* groups_ = nullptr;
   float const* alphas_ = nullptr;
+  std::int32_t const *gather_ = nullptr, *scatter_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes if there is no auxiliary output
   matrix_view d_, aux_;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tilewright/arch/types.hpp"
+#include "tilewright/base/divisor.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/problem/epilogue.hpp"
 
@@ -58,8 +59,13 @@ struct result_scales {
 
 /// Operands of groups, of kernels with gemm_config::grouped(), in global memory; or nullptr.
 struct group_operands {
-  float const* weight;  // of each row (groups of columns: column): multiplies y
-  float const* alpha;   // of each group: multiplies epilogue_params::alpha
+  float const* weight;          // of each row (groups of columns: column): multiplies y
+  float const* alpha;           // of each group: multiplies epilogue_params::alpha
+  std::int32_t const* gather;   // of each row of A B: choices times a row of A, and more
+  std::int32_t const* scatter;  // of each row of A B: a row of D
+  divisor choices;
+  int gather_from, scatter_to;  // rows of A, and of D
+  std::uint32_t* status;        // gemm_operands::group_status
 };
 
 struct epilogue_params {

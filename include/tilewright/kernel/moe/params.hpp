@@ -31,7 +31,8 @@ struct moe_rows_params {
   int count;                          // gather: pairs; combine: tokens
   int choices;                        // pairs of a token
   int cols;
-  elem type;  // bf16, f16 or f32
+  elem type;               // bf16, f16 or f32
+  bool scattered = false;  // combine: row `pair` instead of row `place`
 };
 
 }  // namespace tw

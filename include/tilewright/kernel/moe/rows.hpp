@@ -67,8 +67,8 @@ struct moe_combine_kernel {
         std::int64_t const pair = std::int64_t{token} * p.choices + k;
         int const place = p.index[pair];
         if (place < 0) continue;
-        auto const* const row =
-            static_cast<std::byte const*>(p.from) + place * p.from_pitch * size_bytes(p.type);
+        auto const* const row = static_cast<std::byte const*>(p.from) +
+                                (p.scattered ? pair : place) * p.from_pitch * size_bytes(p.type);
         float const weight = p.weights == nullptr ? 1.0F : p.weights[pair];
         sum = fmaf(weight, load_as_float(row, p.type, c), sum);
       }

@@ -25,6 +25,7 @@
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/scale_at.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
@@ -135,9 +136,10 @@ class scale_copies {
         col_(col),
         matrix_(matrix) {}
 
-  /// K blocks [begin, end) to their stages.
+  /// K blocks [begin, end) to their stages; the thread gathers rows too, if `gather` is on.
   template <class Smem>
-  TW_DEVICE void run(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+  TW_DEVICE void run(Smem& s, ring<C.stages>& slot, int begin, int end,
+                     row_gather<C>& gather) const {
     if constexpr (C.bulk_copies_scales()) {
       if (p_.a_scales_by_bulk != 0) {
         // Read from the parameters: with a constant ptxas spills in the tile of 192x128.
@@ -149,7 +151,7 @@ class scale_copies {
         return;
       }
     }
-    copy_all(s, slot, begin, end);
+    copy_all(s, slot, begin, end, gather);
   }
 
  private:
@@ -161,7 +163,8 @@ class scale_copies {
     auto const* from = static_cast<float const*>(p_.a_scales.data) +
                        first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
                        begin * p_.a_scales.stride_k;
-    fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+    row_gather<C> none(p_);
+    fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       landed.arrive_expect_tx(here * bytes_each);
       leave_undefined(stage.of + here, (rows - here) * bytes_each);
       bulk_load(stage.of, from, here * bytes_each, landed);
@@ -180,7 +183,8 @@ class scale_copies {
     for (int i = 0; i < each; ++i)
       at[i] =
           first_of_column(first + i * threads) + static_cast<index>(begin * p_.b_scales.stride_k);
-    fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+    row_gather<C> none(p_);
+    fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       TW_UNROLL
       for (int i = 0; i < each; ++i)
         if (first + i * threads < cols) {
@@ -198,15 +202,28 @@ class scale_copies {
                   : i == 0    ? 0
                   : C.gated() ? C.gate_group
                               : second_scale_from<C>(p_, col_);
-    return first_scale<index>(p_.b_scales, column(col_, c), matrix_);
+    return first_scale<index>(p_.b_scales, token<group_axis::n>(column(col_, c)), matrix_);
   }
   TW_DEVICE index first_of_row(int i) const {
-    return first_scale<index>(p_.a_scales, row_ + i < p_.m ? row_ + i : p_.m - 1, matrix_);
+    return first_scale<index>(p_.a_scales,
+                              token<group_axis::m>(row_ + i < p_.m ? row_ + i : p_.m - 1), matrix_);
+  }
+  /// Row i of those that groups of this axis divide, or the row that is gathered for it.
+  template <group_axis Axis>
+  TW_DEVICE int token(int i) const {
+    if constexpr (C.gathers() && C.ragged == Axis) {
+      if (row_gather<C>::is_on(p_)) {
+        int const row = gathered_row(p_.epilogue.group, i);
+        return row < 0 ? 0 : row;
+      }
+    }
+    return i;
   }
 
   /// All scales by cp.async, or through registers.
   template <class Smem>
-  TW_DEVICE void copy_all(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+  TW_DEVICE void copy_all(Smem& s, ring<C.stages>& slot, int begin, int end,
+                          row_gather<C>& gather) const {
     index first[copies];
     TW_UNROLL
     for (int i = 0; i < copies; ++i) {
@@ -220,7 +237,7 @@ class scale_copies {
       each([&](int i, operand_scales const& of) {
         at[i] = first[i] + static_cast<index>(begin * of.stride_k);
       });
-      fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+      fill(s, slot, end - begin, gather, [&](stage_scales<C>& stage, mbarrier& landed, int) {
         each([&](int i, operand_scales const& of) {
           cp_async<4>(stage.of + item(i), static_cast<float const*>(of.data) + at[i]);
           at[i] += static_cast<index>(of.stride_k);
@@ -228,7 +245,7 @@ class scale_copies {
         cp_async_mbarrier_arrive_noinc(landed);
       });
     } else {
-      fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int k) {
+      fill(s, slot, end - begin, gather, [&](stage_scales<C>& stage, mbarrier& landed, int k) {
         each([&](int i, operand_scales const& of) {
           stage.of[item(i)] = scale_at(of, first[i], begin + k);
         });
@@ -255,11 +272,15 @@ class scale_copies {
   /// Calls copy(stage, the barrier to arrive at, number of the K block) once per K block, after the
   /// consumers have released the stage.
   template <class Smem, class Copy>
-  TW_DEVICE static void fill(Smem& s, ring<C.stages>& slot, int blocks, Copy const& copy) {
+  TW_DEVICE void fill(Smem& s, ring<C.stages>& slot, int blocks, row_gather<C>& gather,
+                      Copy const& copy) const {
     TW_NO_UNROLL
     for (int k = 0; k < blocks; ++k, slot.next()) {
       s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
       copy(s.scales.of_stage[slot.stage], s.ab_landed[slot.stage], k);
+      if constexpr (C.gathers()) {
+        if (gather.is_on(p_)) gather.load(s, slot, k);
+      }
     }
   }
 

@@ -70,6 +70,18 @@ struct gemm_config {
   /// Gated kernels: gate and up columns of A B alternate in groups of this many.
   static constexpr int gate_group = wgmma_n_step;
 
+  /// Can warps gather the rows of A (columns of B) that groups divide (gather_rows.hpp)? Of a
+  /// K-major operand that no other CTA shares.
+  TW_HD constexpr bool gathers() const {
+    if (stages < 4 || a_in_registers() || weights()) return false;
+    if (ragged == group_axis::m) return !a.is_mn_major() && cluster_n == 1;
+    return ragged == group_axis::n && !b.is_mn_major() && cluster_m == 1;
+  }
+  /// Do groups divide lines of D that are contiguous in memory? Those may be scattered.
+  TW_HD constexpr bool divides_d_lines() const {
+    return d_m ? ragged == group_axis::n : ragged == group_axis::m;
+  }
+
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64 ||

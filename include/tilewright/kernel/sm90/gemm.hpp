@@ -16,6 +16,7 @@
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/epilogue/epilogue.hpp"
 #include "tilewright/kernel/sm90/fixup.hpp"
+#include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
@@ -68,6 +69,8 @@ struct gemm_sm90_kernel {
         if constexpr (cluster > 1) warp_sync();  // reconverge: one lane ran the loop
       } else if constexpr (C.scaled()) {
         copy_scales(p, s);
+      } else if constexpr (C.gathers()) {
+        gather(p, s);
       } else {
         begin(p, s);
       }
@@ -158,6 +161,9 @@ struct gemm_sm90_kernel {
       using index = typename loads::template sources<int>;
       tensor_map const& map_a = t.part.a_mine == loads::a_share ? p.a : p.a_edge;
       tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
+      if constexpr (C.gathers()) {
+        if (row_gather<C>::is_on(p)) loads::leave_to_gather(t);
+      }
       int const a_batch = p.a_batched * t.batch, b_batch = p.b_batched * t.batch;
       if constexpr (C.ragged == group_axis::k) {
         // The maps of A and B have `total` indices of K and are placed so that they end with the
@@ -198,21 +204,54 @@ struct gemm_sm90_kernel {
     begin(p, s);
     ring<C.stages> slot;
     typename scheduler::work work = work_of(p, s);
+    row_gather<C> rows(p);
     for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       typename scheduler::tile const tile = scheduler::tile_of(p, seg);
       auto const k = scheduler::k_blocks_of(seg);
+      begin_gather(p, rows, tile);
       if (has_block_scales<C>(p))
-        copy_scales_of<scales_of_b::blocks>(p, s, slot, tile, k.begin, k.end);
+        copy_scales_of<scales_of_b::blocks>(p, s, slot, rows, tile, k.begin, k.end);
       else
-        copy_scales_of<scales_of_b::columns>(p, s, slot, tile, k.begin, k.end);
+        copy_scales_of<scales_of_b::columns>(p, s, slot, rows, tile, k.begin, k.end);
+    }
+    if constexpr (C.gathers()) {
+      if (rows.is_on(p)) rows.finish(s, slot);
     }
   }
   template <scales_of_b B>
   TW_DEVICE static void copy_scales_of(params const& p, smem& s, ring<C.stages>& slot,
-                                       typename scheduler::tile const& tile, int begin, int end) {
+                                       row_gather<C>& rows, typename scheduler::tile const& tile,
+                                       int begin, int end) {
     scale_copies<C, B> const scales(p, thread_id() - warp_threads, scheduler::a_origin(tile),
                                     scheduler::scale_col(tile), tile.matrix);
-    scales.run(s, slot, begin, end);
+    scales.run(s, slot, begin, end, rows);
+  }
+
+  TW_DEVICE static void begin_gather(params const& p, row_gather<C>& rows,
+                                     typename scheduler::tile const& tile) {
+    if constexpr (C.gathers()) {
+      if (!rows.is_on(p)) return;
+      if constexpr (C.ragged == group_axis::m)
+        rows.begin(scheduler::a_origin(tile), scheduler::rows_left(p, tile), tile.col == 0);
+      else
+        rows.begin(scheduler::b_origin(tile), scheduler::b_cols_left(p, tile), tile.row == 0);
+    }
+  }
+  /// These warps in kernels without scales copy the rows that an index array names.
+  TW_DEVICE static void gather(params const& p, smem& s) {
+    begin(p, s);
+    if (!row_gather<C>::is_on(p)) return;
+    enter_role("gather");
+    ring<C.stages> slot;
+    typename scheduler::work work = work_of(p, s);
+    row_gather<C> rows(p);
+    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
+      begin_gather(p, rows, scheduler::tile_of(p, seg));
+      auto const k = scheduler::k_blocks_of(seg);
+      TW_NO_UNROLL
+      for (int i = k.begin; i < k.end; ++i, slot.next()) rows.load(s, slot, i);
+    }
+    rows.finish(s, slot);
   }
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop.

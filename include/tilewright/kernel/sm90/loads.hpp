@@ -51,6 +51,7 @@ struct gemm_loads {
     int first_k = 0;                     // groups of K: the index of the first element in the maps
     std::byte const* weights = nullptr;  // block 0 of K of the tile's first rows
     std::int64_t row_of_blocks = 0;      // bytes
+    bool gathered = false;  // do other warps copy the rows of groups (gather_rows.hpp)?
   };
 
   /// The place of a segment's tile, and its K blocks.
@@ -74,6 +75,14 @@ struct gemm_loads {
       t.weights = p.weights.blocks + first * t.row_of_blocks;
     }
     return t;
+  }
+  /// Leaves the rows that groups divide to the warps that gather them.
+  TW_DEVICE static void leave_to_gather(tile_loads& t) {
+    t.gathered = true;
+    if constexpr (C.ragged == group_axis::m)
+      t.part.a_rows = t.part.a_mine = 0;
+    else
+      t.part.b_rows = t.part.b_mine = 0;
   }
   /// Columns of B that a CTA loads at most.
   TW_DEVICE static int max_b_share(gemm_params const& p) {
@@ -153,8 +162,10 @@ struct gemm_loads {
       int const a_filled = C.weights() ? a_bytes : operand_a::bytes(x.a_rows);
       int const b_filled = operand_b::bytes(x.b_rows);
       landed.arrive_expect_tx(a_filled + b_filled);
-      leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
-      leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
+      if (!t.gathered || C.ragged != group_axis::m)
+        leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
+      if (!t.gathered || C.ragged != group_axis::n)
+        leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
       std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, tile_k)
       std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, tile_k)
       if constexpr (C.weights())

@@ -29,8 +29,9 @@ struct group_params {
   int across;     // m, n: cluster tiles along the other extent of D
   int band;       // m, n: cluster tiles along the ragged extent that follow each other
   int slot_rows;  // slots: rows of D from a slot to the next; 0: groups follow each other
-  void const *a_data, *b_data;  // k: A and B
-  std::int64_t a_step, b_step;  // k: bytes from an element of K to the next
+  void const *a_data, *b_data;                    // k, gather: A and B
+  std::int64_t a_step, b_step;                    // k: bytes from an element of K to the next
+  std::int64_t a_pitch, b_pitch, gathered_bytes;  // gather: of the lines, and of K of a line
 };
 
 /// Prepared weights: their blocks, in rows of blocks for each matrix.

@@ -12,6 +12,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/epilogue/formula.hpp"
+#include "tilewright/kernel/epilogue/group_rows.hpp"
 #include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
@@ -59,6 +60,25 @@ TW_DEVICE int vector_col(fragment_place at, int col, int cols) {
   return C.ragged == group_axis::n   ? col + at.shift
          : C.ragged == group_axis::m ? col + at.group * cols
                                      : col;
+}
+
+/// The scale of a row, or of a column, whose index in vectors is i. Rows that groups divide have
+/// the scales of the rows of A that are gathered.
+template <gemm_config C>
+TW_DEVICE float row_scale_at(epilogue_params const& p, int i) {
+  fused_params const& f = p.fused;
+  if constexpr (C.ragged == group_axis::m)
+    return scale_of_token(p.group, f.row_scale, f.row_scale_step, i);
+  else
+    return f.row_scale[i * f.row_scale_step];
+}
+template <gemm_config C>
+TW_DEVICE float col_scale_at(epilogue_params const& p, int i) {
+  fused_params const& f = p.fused;
+  if constexpr (C.ragged == group_axis::n)
+    return scale_of_token(p.group, f.col_scale, f.col_scale_step, i);
+  else
+    return f.col_scale[i * f.col_scale_step];
 }
 
 /// The factor of the sums of a fragment at D(at): alpha, times its group's alpha.
@@ -126,8 +146,8 @@ class epilogue_ops {
         for (int i = 0; i < regs; ++i)
           acc[first + i] *= v.scale[col + accumulator_map::col_of_register(i)];
       } else if (f.row_scale != nullptr) {
-        float const s[2] = {f.row_scale[row_of(p, at, 0) * f.row_scale_step],
-                            f.row_scale[row_of(p, at, 1) * f.row_scale_step]};
+        float const s[2] = {row_scale_at<C>(p, row_of(p, at, 0)),
+                            row_scale_at<C>(p, row_of(p, at, 1))};
         TW_UNROLL
         for (int i = 0; i < regs; ++i) acc[first + i] *= s[accumulator_map::row_index(i)];
       }
@@ -215,14 +235,14 @@ class epilogue_ops {
   /// The results from acc[to] on, times the weights of their rows, or of their columns.
   TW_DEVICE static void weigh(epilogue_params const& p, [[maybe_unused]] vectors const& v,
                               fragment_place at, fragment& acc, int to) {
-    float const* const w = p.group.weight;
     if constexpr (weighs_columns) {
       int const col = accumulator_map::col_of(lane_id());
       TW_UNROLL
       for (int i = 0; i < results; ++i)
         acc[to + i] *= v.weight[col + accumulator_map::col_of_register(i)];
     } else {
-      float const of_row[2] = {w[row_of(p, at, 0)], w[row_of(p, at, 1)]};
+      float const of_row[2] = {weight_of_token(p.group, row_of(p, at, 0)),
+                               weight_of_token(p.group, row_of(p, at, 1))};
       TW_UNROLL
       for (int i = 0; i < results; ++i) acc[to + i] *= of_row[accumulator_map::row_index(i)];
     }
@@ -257,10 +277,10 @@ class epilogue_ops {
       if (t >= vectors::cols || col >= p.n) return;
       if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
       col = vector_col<C>(at, col, gated ? 2 * p.n : p.n);
-      if (f.col_scale != nullptr) scale_[i] = f.col_scale[col * f.col_scale_step];
+      if (f.col_scale != nullptr) scale_[i] = col_scale_at<C>(p, col);
       if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_as_float(f.bias, f.bias_type, col);
       if constexpr (weighs_columns) {
-        if (p.group.weight != nullptr) weight_[i] = p.group.weight[col];
+        if (p.group.weight != nullptr) weight_[i] = weight_of_token(p.group, col);
       }
     }
   }

@@ -68,7 +68,7 @@ struct plain_epilogue : epilogue_store<C> {
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
         int const i = row + wgmma_m * k + rows::distance * r;
-        of_row[k][r] = scale_of(f.row_scale, f.row_scale_step, vector_row<C>(p, at, i));
+        of_row[k][r] = f.row_scale == nullptr ? 1.0F : row_scale_at<C>(p, vector_row<C>(p, at, i));
       }
     });
     TW_UNROLL
@@ -77,7 +77,8 @@ struct plain_epilogue : epilogue_store<C> {
       for (int i = 0; i < 2; ++i) {
         int const c = col + 8 * g + i;
         int const in_d = c < p.n ? c : p.n - 1;
-        float const of_col = scale_of(f.col_scale, f.col_scale_step, vector_col<C>(at, in_d, p.n));
+        float const of_col =
+            f.col_scale == nullptr ? 1.0F : col_scale_at<C>(p, vector_col<C>(at, in_d, p.n));
         unrolled<Fragments>([&](auto k) {
           TW_UNROLL
           for (int r = 0; r < accumulator_map::rows; ++r) {
@@ -88,9 +89,6 @@ struct plain_epilogue : epilogue_store<C> {
         });
       }
     }
-  }
-  TW_DEVICE static float scale_of(float const* scales, int step, int i) {
-    return scales == nullptr ? 1.0F : scales[i * step];
   }
 
   /// Where epilogue tile i of a warpgroup's fragments goes; the first fragment is at D(at).

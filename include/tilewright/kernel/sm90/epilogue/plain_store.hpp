@@ -9,6 +9,7 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/epilogue/group_rows.hpp"
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
 
@@ -37,6 +38,12 @@ class plain_store {
                              least(box.m_major ? m : n, max_elems));
     if (l.count <= 0 || l.length <= 0) return;
     auto const t = static_cast<unsigned>(thread);
+    if constexpr (C.divides_d_lines()) {
+      if (result.p.group.scatter != nullptr) {
+        store_scattered(t, result.p, l, tile, at);
+        return;
+      }
+    }
     if constexpr (elems_of_word == 2) {
       if (l.step == 1) {
         store_lines<4>(t, l, tile);
@@ -113,6 +120,32 @@ class plain_store {
             *reinterpret_cast<word_type*>(to + (per == 2 ? e : e * static_cast<unsigned>(l.step))) =
                 word[i][j];
         }
+      }
+    }
+  }
+
+  /// Each line to its row of D, or nowhere.
+  TW_DEVICE static void store_scattered(unsigned thread, epilogue_params const& p, lines const& l,
+                                        element const* tile, fragment_place at) {
+    using word_type = typename word_of_bytes<4>::type;
+    unsigned const lane = thread % lanes, length = static_cast<unsigned>(l.length);
+    int const first = (box.m_major ? at.col : at.row) + at.shift;
+    int const inner = box.m_major ? at.row : at.col;  // in a line
+    for (unsigned line = thread / lanes; line < static_cast<unsigned>(l.count); line += at_once) {
+      int const index = first + static_cast<int>(line);
+      int const row = scattered_row(p.group, index);
+      if (row < 0) {
+        if (inner == 0 && lane == 0) report_index(p.group, index);
+        continue;
+      }
+      element* const to = static_cast<element*>(p.data) + row * p.pitch + inner;
+      unsigned const per = reinterpret_cast<std::uintptr_t>(to) % 4 == 0 ? elems_of_word : 1;
+      for (unsigned e = lane * per; e < length; e += lanes * per) {
+        element const* const from = in_tile(tile, line, e);
+        if (sizeof(word_type) > sizeof(element) && per > 1 && e + per <= length)
+          *reinterpret_cast<word_type*>(to + e) = *reinterpret_cast<word_type const*>(from);
+        else
+          to[e] = *from;
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/block_scales.hpp"
+#include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/loads.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
@@ -40,7 +41,8 @@ struct mainloop_stages {
   template <class Smem>
   TW_DEVICE static void init(gemm_params const& p, Smem& s) {
     for (int i = 0; i < C.stages; ++i) {
-      s.ab_landed[i].init(1 + s.scales.writers(p));
+      s.ab_landed[i].init(1 + s.scales.writers(p) +
+                          (row_gather<C>::is_on(p) ? row_gather<C>::warps : 0));
       s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * readers * loads::loaders);
     }
     s.scales.init();
