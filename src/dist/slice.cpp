@@ -59,6 +59,9 @@ gemm_slice slice_of(gemm_problem const& p, gemm_operands const& o, extent along,
   std::int64_t const k = along == extent::k ? part.begin : 0;
   (along == extent::m ? s.problem.m : along == extent::n ? s.problem.n : s.problem.k) = part.size;
   if (part.empty()) return s;  // no operand is read
+  if ((p.weights_a && along != extent::n) || (p.weights_b && along != extent::m))
+    refuse_part(along, part, "an extent that prepared 4-bit weights do not have",
+                "prepare the weights of each rank");
   bool const whole = part.begin == 0 && part.size == (along == extent::n ? p.n : part.size);
   if (along == extent::n && p.epilogue.gate == gating::split && !whole)
     refuse_part(along, part, "all columns, whose first half are gates",

@@ -109,6 +109,9 @@ TEST(Failures, ImpossibleArgumentsAreRefusedBeforeAnythingIsSent) {
   gemm_problem batch = x.p;
   batch.batch = 2;
   EXPECT_EQ(code([&] { all_gather_gemm(one, batch, x.operands()); }), "TW0904");
+  gemm_problem weights = x.p;  // K is split
+  weights.weights_b.code = weight_code::int4;
+  EXPECT_EQ(code([&] { gemm_all_reduce(one, weights, x.operands()); }), "TW0904");
   gemm_problem pitch = x.p;
   pitch.a.pitch_elems = 3;
   EXPECT_EQ(code([&] { all_gather_gemm(one, pitch, x.operands()); }), "TW0402");
