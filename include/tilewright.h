@@ -15,7 +15,6 @@
 //
 // Texts that a function returns in a char** are released by tw_free().
 #pragma once
-// clang-format off
 
 #include <stdint.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tasks.c  The tasks of docs/c.md, which shows parts of this file, compared with sums in double.
-// clang-format off
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
