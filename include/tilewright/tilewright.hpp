@@ -71,9 +71,6 @@
 #include "tilewright/atom/tmem_layout.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/atom/weight_block.hpp"
-#include "tilewright/atom/weight_checkpoint.hpp"
-#include "tilewright/atom/weight_quantize.hpp"
-#include "tilewright/atom/weights.hpp"
 
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"
@@ -101,6 +98,9 @@
 #include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
+#include "tilewright/kernel/weights/weight_checkpoint.hpp"
+#include "tilewright/kernel/weights/weight_quantize.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 
 #include "tilewright/family/family.hpp"
 

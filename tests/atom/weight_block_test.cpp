@@ -11,9 +11,9 @@
 #include <set>
 
 #include "tilewright/atom/call.hpp"
-#include "tilewright/atom/weights.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/layout/evaluate.hpp"
 #include "tilewright/layout/print.hpp"
 

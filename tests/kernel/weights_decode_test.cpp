@@ -8,10 +8,10 @@
 #include <random>
 
 #include "tilewright/arch/emu/launch.hpp"
-#include "tilewright/atom/weights.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/kernel/sm90/check_config.hpp"
 #include "tilewright/kernel/sm90/weights_a.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 
 namespace tw::test {
 namespace {

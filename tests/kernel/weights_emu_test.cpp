@@ -9,9 +9,9 @@
 #include "tests/effort.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
-#include "tilewright/atom/weights.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tools/check/random_weights.hpp"
 

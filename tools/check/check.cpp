@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "tilewright/atom/weights.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tilewright/atom/weights.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 
 namespace tw {
 

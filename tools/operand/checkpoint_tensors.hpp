@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tilewright/kernel/weights/weight_checkpoint.hpp"
 #include "tools/io/mapped_file.hpp"
 
 namespace tw {

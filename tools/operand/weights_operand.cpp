@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tilewright/kernel/weights/weight_checkpoint.hpp"
 #include "tools/operand/checkpoint_tensors.hpp"
 
 namespace tw {

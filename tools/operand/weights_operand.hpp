@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tilewright/atom/weights.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/operand/memory.hpp"
 

@@ -12,7 +12,7 @@
 namespace tw {
 
 /// From where wgmma reads an operand. Consumers fill registers from shared memory: with elements as
-/// they are there, or decoded from prepared weights of 4 bits (atom/weights.hpp). int4 has a scale
+/// they are there, or decoded from prepared weights of 4 bits (docs/weights4.md). int4 has a scale
 /// for each 16, 32 or 64 elements of K in a block, and zero points that are integers (z), floats
 /// (f) or 8 for all.
 enum class operand_source : std::uint8_t {

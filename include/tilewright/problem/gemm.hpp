@@ -81,7 +81,7 @@ struct gemm_problem {
   /// is 1, of slots the number of groups; the operand that has a matrix for each group has a batch
   /// stride. Rows of D that belong to no group are not written.
   std::optional<group_desc> groups = std::nullopt;
-  /// Prepared 4-bit weights as A or B (atom/weights.hpp), with their header, at a multiple
+  /// Prepared 4-bit weights as A or B (docs/weights4.md), with their header, at a multiple
   /// of 16 bytes. `a` or `b` says in which type they are multiplied, bf16 or f16, and is K-major
   /// without gaps. alpha contains the factor of the weights (weights_desc::factor).
   weight_format weights_a = {}, weights_b = {};

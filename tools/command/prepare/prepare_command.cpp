@@ -9,7 +9,7 @@
 #include <span>
 
 #include "tilewright/atom/weight_block.hpp"
-#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tilewright/kernel/weights/weight_checkpoint.hpp"
 #include "tilewright/layout/answer.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/verb_commands.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "tilewright/atom/weight_quantize.hpp"
+#include "tilewright/kernel/weights/weight_quantize.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/to_stdout.hpp"
 #include "tools/operand/operand.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weight_checkpoint.cpp  Each layout of checkpoints to rows of nibbles, scales and zero points.
-#include "tilewright/atom/weight_checkpoint.hpp"
+#include "tilewright/kernel/weights/weight_checkpoint.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

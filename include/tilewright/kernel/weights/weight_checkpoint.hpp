@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/atom/weights.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 
 namespace tw {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weight_quantize.cpp  Group by group: amax, scale, values.
-#include "tilewright/atom/weight_quantize.hpp"
+#include "tilewright/kernel/weights/weight_quantize.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weights.cpp  Rows of 4-bit weights to blocks, and back: nibble by nibble through the layouts.
-#include "tilewright/atom/weights.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 
 #include <fmt/format.h>
 
