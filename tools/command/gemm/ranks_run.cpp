@@ -160,10 +160,13 @@ gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_dat
     auto const i = static_cast<std::size_t>(g.rank());
     dist::call_options mine = how;
     mine.emulator.counted = &counts[i];
-    auto const call = op == operation::all_gather_gemm       ? dist::all_gather_gemm
-                      : op == operation::gemm_reduce_scatter ? dist::gemm_reduce_scatter
-                                                             : dist::gemm_all_reduce;
-    call(g, of_rank[i].problem, of_rank[i].operands, mine);
+    auto const& [problem, operands] = of_rank[i];
+    if (op == operation::all_gather_gemm)
+      dist::all_gather_gemm(g, problem, operands, mine);
+    else if (op == operation::gemm_reduce_scatter)
+      dist::gemm_reduce_scatter(g, problem, operands, mine);
+    else
+      dist::gemm_all_reduce(g, problem, operands, mine);
   });
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.hazards = r.hazards;
