@@ -30,8 +30,8 @@ std::optional<rejection> check_one(gemm_problem const& p, role x) {
   if (f.code == weight_code::int4 && f.scale != m.type)
     return refuse("activations of a GEMM with int4 weights", name(m.type),
                   fmt::format("{}, the type of their scales", name(f.scale)),
-                  fmt::format("`tilewright prepare --scales-to {}` rounds the scales to {}",
-                              name(m.type), name(m.type)));
+                  fmt::format("prepare the weights with scales of {}, which rounds the scales",
+                              name(m.type)));
   order const k_major = x == role::a ? order::row_major : order::col_major;
   if (m.ord != k_major || m.pitch_elems != p.k)
     return refuse(fmt::format("order of {}, prepared weights", text),
