@@ -160,7 +160,9 @@ TEST(Weights, WeightAtIsTheFormula) {
         double const got =
             weight_at(s.w, s.prepared.data() + weights_header_bytes, row / 66, row % 66, k) *
             static_cast<double>(s.w.factor);
-        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+        // A sum with a float zero point is rounded to odd.
+        bool const near = f.zeros == weight_zeros::floats && std::nextafter(want, got) == got;
+        ASSERT_TRUE(got == want || near || (std::isnan(got) && std::isnan(want)))
             << text_of(f) << " row " << row << " k " << k << ": " << got << ", want " << want;
       }
   }
