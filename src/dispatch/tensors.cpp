@@ -64,7 +64,7 @@ gating gating_of_word(std::string_view word) {
   refuse_argument("TW0486", "gate", std::string(word), "split or interleaved");
 }
 
-/// Extents of a bias in front of those of its vector: of groups one for each group.
+/// Does the tensor have these extents?
 bool has_shape(tensor_argument const& t, std::initializer_list<std::int64_t> shape) {
   return std::ranges::equal(std::span(t.shape, static_cast<std::size_t>(t.rank)), shape);
 }

@@ -14,7 +14,7 @@
 namespace tw::dist {
 namespace {
 
-/// The problem as it is after the gather: A and its scales lie in the receive buffer.
+/// The GEMM of a rank after all shards have arrived: A and its scales lie in the receive buffer.
 struct gathered_problem {
   gemm_problem problem;
   bool scales = false;

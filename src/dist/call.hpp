@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// call.hpp  A call of an operation: its rows, its launches, which are planned before anything is
-//           sent, and its end, which breaks the group if the call failed.
+// call.hpp  A call of an operation: the rows of each rank, launches that are planned before
+//           anything is sent, and the end of the call. A call that fails breaks the group.
 #pragma once
 
 #include <memory>

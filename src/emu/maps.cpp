@@ -11,8 +11,8 @@
 
 namespace tw::emu {
 
-/// Is the next matrix of the map one row further? It is if the boxes of a map end with a group of
-/// rows (docs/decisions/0054): the map begins before its array then, by all of its rows.
+/// Does each matrix of the map begin one row after the matrix before it? Maps whose boxes end with
+/// a group of rows do (docs/decisions/0054), and begin all of their rows before the array.
 static bool ends_with_groups(tensor_map_desc const& d) {
   for (int i = 1; i + 1 < d.rank; ++i)
     if (d.dim[i + 1] > 1 && d.stride_bytes[i] == d.stride_bytes[i - 1]) return true;

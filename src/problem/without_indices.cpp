@@ -12,21 +12,32 @@ namespace tw {
 
 namespace {
 
-/// Line i of the copy is line `from(i)` of `data`, of `line_bytes` each; zeros if that is negative.
+/// Line i of the copy is line `from(i)` of `data`; zeros if that is negative. Lines begin
+/// `pitch_bytes` apart, and the first `used_bytes` of each are copied: the last line may end there.
 template <class From>
-std::vector<std::byte> copied(void const* data, std::int64_t lines, std::int64_t line_bytes,
-                              From const& from) {
-  std::vector<std::byte> all(static_cast<std::size_t>(lines * line_bytes));
+std::vector<std::byte> copied(void const* data, std::int64_t lines, std::int64_t pitch_bytes,
+                              std::int64_t used_bytes, From const& from) {
+  std::vector<std::byte> all(static_cast<std::size_t>(lines * pitch_bytes));
   for (std::int64_t i = 0; i < lines; ++i)
     if (std::int64_t const line = from(i); line >= 0)
-      std::memcpy(all.data() + i * line_bytes,
-                  static_cast<std::byte const*>(data) + line * line_bytes,
-                  static_cast<std::size_t>(line_bytes));
+      std::memcpy(all.data() + i * pitch_bytes,
+                  static_cast<std::byte const*>(data) + line * pitch_bytes,
+                  static_cast<std::size_t>(used_bytes));
   return all;
 }
 
-std::int64_t index_at(void const* array, std::int64_t i) {
+std::int64_t number_at(void const* array, std::int64_t i) {
   return static_cast<std::int32_t const*>(array)[i];
+}
+
+/// The row of A that a number of `gather` names; -1: none.
+std::int64_t gathered_row(group_desc const& g, std::int64_t number) {
+  return number < 0 || number / g.choices >= g.gather_from ? -1 : number / g.choices;
+}
+
+/// The row of D that a number of `scatter` names; -1: none.
+std::int64_t scattered_row(group_desc const& g, std::int64_t number) {
+  return number < 0 || number >= g.scatter_to ? -1 : number;
 }
 
 }  // namespace
@@ -37,12 +48,12 @@ std::optional<bad_index> first_bad_index(gemm_problem const& p, gemm_operands co
   for (group_range const& r : ranges_of_groups(p, o.groups).of)
     for (std::int64_t i = r.begin; i < r.begin + r.size; ++i) {
       if (g.gather_from > 0) {
-        std::int64_t const x = index_at(o.gather, i);
-        if (x < 0 || x / g.choices >= g.gather_from) return bad_index{false, i, x, false};
+        std::int64_t const x = number_at(o.gather, i);
+        if (gathered_row(g, x) < 0) return bad_index{false, i, x, false};
       }
       if (g.scatter_to > 0) {
-        std::int64_t const x = index_at(o.scatter, i);
-        if (x < 0 || x >= g.scatter_to) return bad_index{true, i, x, false};
+        std::int64_t const x = number_at(o.scatter, i);
+        if (scattered_row(g, x) < 0) return bad_index{true, i, x, false};
         if (taken[static_cast<std::size_t>(x)]) return bad_index{true, i, x, true};
         taken[static_cast<std::size_t>(x)] = true;
       }
@@ -64,24 +75,20 @@ without_indices::without_indices(gemm_problem const& p, gemm_operands const& o)
   for (group_range const& r : ranges_of_groups(p, o.groups).of)
     for (std::int64_t i = r.begin; i < r.begin + r.size; ++i) {
       auto const at = static_cast<std::size_t>(i);
-      if (g.gather_from > 0) {
-        std::int64_t const x = index_at(o.gather, i);
-        gather[at] = x < 0 || x / g.choices >= g.gather_from ? -1 : x / g.choices;
-      }
-      if (g.scatter_to > 0) {
-        std::int64_t const x = index_at(o.scatter, i);
-        scatter[at] = x < 0 || x >= g.scatter_to ? -1 : x;
-      }
+      if (g.gather_from > 0) gather[at] = gathered_row(g, number_at(o.gather, i));
+      if (g.scatter_to > 0) scatter[at] = scattered_row(g, number_at(o.scatter, i));
     }
   auto const gathered = [&](std::int64_t i) { return gather[static_cast<std::size_t>(i)]; };
   auto const scattered = [&](std::int64_t i) { return scatter[static_cast<std::size_t>(i)]; };
   constexpr std::int64_t f32_bytes = size_bytes(elem::f32);
   if (g.gather_from > 0) {
-    rows_ = copied(address(o, tokens), count, matrix_of(p, tokens)->pitch_bytes(), gathered);
+    matrix_desc const& rows = *matrix_of(p, tokens);
+    rows_ = copied(address(o, tokens), count, rows.pitch_bytes(), p.k * size_bits(rows.type) / 8,
+                   gathered);
     set_address(operands_, tokens, rows_.data());
     if (vector_desc const& v = epilogue_scale(p.epilogue, tokens); v && !v.one) {
       role const r = epilogue_scale_of(tokens);
-      vector_ = copied(address(o, r), count, f32_bytes, gathered);
+      vector_ = copied(address(o, r), count, f32_bytes, f32_bytes, gathered);
       set_address(operands_, r, vector_.data());
     }
     if (auto const& s = scale(p, tokens); s && s->block_outer == 1) {
@@ -102,11 +109,12 @@ without_indices::without_indices(gemm_problem const& p, gemm_operands const& o)
     }
   }
   if (g.scatter_to > 0) {
-    results_ = copied(o.d, count, p.d.pitch_bytes(),
+    std::int64_t const length = of_m ? result_cols(p.epilogue, p.n) : p.m;
+    results_ = copied(o.d, count, p.d.pitch_bytes(), length * size_bits(p.d.type) / 8,
                       [&](std::int64_t i) { return std::max<std::int64_t>(scattered(i), 0); });
     operands_.d = results_.data();
     if (p.epilogue.row_weight) {
-      weights_ = copied(o.row_weight, count, f32_bytes, scattered);
+      weights_ = copied(o.row_weight, count, f32_bytes, f32_bytes, scattered);
       operands_.row_weight = weights_.data();
     }
   }

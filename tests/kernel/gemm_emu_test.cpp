@@ -356,12 +356,17 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(fals
 INSTANTIATE_TEST_SUITE_P(Shapes, TallShape, testing::ValuesIn(tall_shapes()), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SharingShape, testing::ValuesIn(sharing_shapes()), shape_name);
 
-TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
+product product_of_ones() {
   product p;
   p.a = make_matrix(elem::bf16, order::row_major, 128, 512, 0, [] { return 1.0F; });
   p.b = make_matrix(elem::bf16, order::col_major, 512, 192, 0, [] { return 1.0F; });
   p.d = make_matrix(elem::bf16, order::row_major, 128, 192, 0, nullptr);
   p.problem = {128, 192, 512, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  return p;
+}
+
+TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
+  product p = product_of_ones();
   emu_workspace space;
   gemm_operands operands = p.operands();
   space.give(operands);
@@ -383,11 +388,7 @@ TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
 
 /// A schedule may come from a text.
 TEST(Gemm, ScheduleWithoutClustersOrPastTheTilesIsRefused) {
-  product p;
-  p.a = make_matrix(elem::bf16, order::row_major, 128, 512, 0, [] { return 1.0F; });
-  p.b = make_matrix(elem::bf16, order::col_major, 512, 192, 0, [] { return 1.0F; });
-  p.d = make_matrix(elem::bf16, order::row_major, 128, 192, 0, nullptr);
-  p.problem = {128, 192, 512, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  product p = product_of_ones();
   emu_workspace space;
   gemm_operands operands = p.operands();
   space.give(operands);

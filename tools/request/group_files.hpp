@@ -60,8 +60,9 @@ std::vector<std::int32_t> read_indices(std::string const& file);
 void put_groups(gemm_problem& p, group_request const& r, std::int64_t count,
                 std::int64_t a_matrices, std::int64_t b_matrices, std::int64_t c_matrices);
 
-/// Gives `p`, a problem of groups whose M (axis n: N) is that of A (of B), the extent of `gather`,
-/// and rows of D for `scatter`. Throws `rejected` TW0616 for another number of numbers.
+/// Adds index arrays to `p`, a problem of groups. On entry M (axis n: N) is the number of rows of A
+/// (columns of B); if `gather` is not empty, M becomes the length of `gather`. Throws `rejected`
+/// TW0616 if the length of an array does not fit.
 void put_indices(gemm_problem& p, std::vector<std::int32_t> const& gather,
                  std::vector<std::int32_t> const& scatter);
 

@@ -3,7 +3,7 @@
 //
 // Each rank makes the same call with its operands. Extents of the problem:
 //
-//                        A of a rank     B of a rank   D of a rank
+//                        A on rank r     B on rank r   D on rank r
 //   all_gather_gemm      (rows_r, K)     (K, N_r)      (M, N_r)       problem (M, N_r, K)
 //   gemm_reduce_scatter  (M, K_r)        (K_r, N)      (rows_r, N)    problem (M, N, K_r)
 //   gemm_all_reduce      (M, K_r)        (K_r, N)      (M, N)         problem (M, N, K_r)
@@ -51,11 +51,11 @@ struct call_options {
   emu::options emulator = {};
 };
 
-/// Computes this rank's D. Blocks until D is there. Throws `rejected` before anything is sent if
-/// the problem is refused: by accept(), TW0902 if the receive buffer is too small, TW0903 for rows
-/// that do not fit the problem and the group, TW0904 for a problem that cannot be cut. Later:
-/// TW0901 if another rank has another problem, TW0905 if a rank is late, TW0906 if the group is
-/// broken, emu::fault. Each of these breaks the group on all ranks.
+/// Computes this rank's D. Blocks until D is there. Throws `rejected` before anything is sent with
+/// the codes of accept(), TW0902 if the receive buffer is too small, TW0903 if the rows do not fit
+/// the problem and the group, TW0904 if the problem cannot be cut. Throws `rejected` later with
+/// TW0901 if the ranks have different problems, TW0905 if a rank is late, TW0906 if the group is
+/// broken. These three codes, and emu::fault, break the group on all ranks.
 void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
                      call_options const& how = {});
 /// Several GEMMs of one A, which is gathered once: q, k and v of attention. A, its scales, M and K

@@ -20,7 +20,7 @@
 namespace tw::dist {
 
 struct group_options {
-  /// Bytes of one receive buffer: gathered_bytes() of dist/gemm.hpp returns the need of a problem.
+  /// Size of one receive buffer; dist::gathered_bytes() returns the size that a problem needs.
   std::int64_t gathered_bytes = std::int64_t{64} << 20;
   /// A wait for a peer ends after this time, and the group is broken (TW0905).
   double timeout_s = 300;

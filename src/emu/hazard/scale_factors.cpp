@@ -205,7 +205,7 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
             "E0113", "scale-factors",
             told({
                 .what = fmt::format("tcgen05.mma takes the scale factors of {} in {} for k = {}; "
-                                    "TMA brought those of other blocks.",
+                                    "TMA brought scale factors of other blocks.",
                                     operand, place, use.k),
                 .now =
                     fmt::format("umma_scaled at {} by {}", text_of(now.where), tw::emu::name_of(t)),

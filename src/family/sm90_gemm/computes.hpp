@@ -63,7 +63,7 @@ inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
          q.scale_d->desc.packed_k == 1;
 }
 
-/// The weights of a kernel's configuration for those of a problem.
+/// The weight format in the configuration of a kernel that computes a problem with weights `f`.
 constexpr weight_format in_blocks(weight_format f) {
   if (f && f.group != 16 && f.group != 32) f.group = weight_block;
   return f;
