@@ -88,6 +88,47 @@ class TestGpu:
             torch.cuda.synchronize()
             assert torch.equal(d, expected)
 
+    @pytest.mark.parametrize("form", [None, "e4m3:row", "e4m3:1x128"])
+    def test_graph_of_three_calls(self, form):
+        """Three calls that depend on each other. Each replay has the bits of eager calls, also
+        with other data at the captured addresses."""
+        (x,) = tensors("cuda", (96, 256))
+        layers = tensors("cuda", (256, 256), (256, 256), (128, 256), seed=1)
+        weights = layers if form is None else [
+            tw.quantize(w, "e4m3:row" if form == "e4m3:row" else "e4m3:128x128") for w in layers]
+
+        def three(h):
+            for w in weights:
+                h = tw.gemm(h if form is None else tw.quantize(h, form), w.T,
+                            activation="silu", alpha=0.125)
+            return h
+
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):  # a warm-up, which torch needs before a capture
+            three(x)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            captured = three(x)
+        for seed in range(3):
+            x.copy_(tensors("cuda", (96, 256), seed=seed)[0])
+            captured.zero_()
+            graph.replay()
+            torch.cuda.synchronize()
+            assert torch.equal(captured, three(x)) and captured.abs().max() > 0
+
+    @pytest.mark.parametrize("k", [512, 511])
+    def test_two_streams_of_a_plan(self, k):
+        """A plan is constant: two streams run it at once, each with its own workspace."""
+        a, w = tensors("cuda", (256, k), (256, k))
+        plan = tw.plan(a, w.T)
+        expected = plan(a, w.T)
+        streams = [torch.cuda.Stream() for _ in range(2)]
+        torch.cuda.synchronize()
+        results = [plan(a, w.T, stream=s) for _ in range(10) for s in streams]
+        torch.cuda.synchronize()
+        assert all(torch.equal(d, expected) for d in results)
+
     def test_devices_are_not_mixed(self):
         (a,), (w,) = tensors("cuda", (48, 64)), tensors("cpu", (32, 64))
         with pytest.raises(tw.RefusedError, match="device of b"):
