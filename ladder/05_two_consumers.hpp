@@ -100,7 +100,7 @@ struct rung_05 {
   /// Each thread stores the elements that wgmma left in its registers.
   template <class Sums>
   TW_DEVICE static void store(params const& p, Sums& sums, int m, int n) {
-    auto const gD = local_tile<tile(bm, bn)>(gmem_view<16>(p.d, p.m, p.n, p.ldd), m, n);
+    auto const gD = local_tile<tile(bm, bn)>(view_of_d<C>(p.d, p.m, p.n, p.ldd), m, n);
     auto const tD = partition_c<mma>(gD, thread_id());                   // (128, rows, 1)
     constexpr int rows = std::remove_reference_t<decltype(sums)>::rows;  // of 64 x 256
     TW_UNROLL

@@ -116,7 +116,7 @@ struct rung_06 {
   /// Each thread stores the elements that wgmma left in its registers.
   template <class Sums>
   TW_DEVICE static void store(params const& p, Sums& sums, int m, int n) {
-    auto const gD = local_tile<tile(bm, bn)>(gmem_view<16>(p.d, p.m, p.n, p.ldd), m, n);
+    auto const gD = local_tile<tile(bm, bn)>(view_of_d<C>(p.d, p.m, p.n, p.ldd), m, n);
     auto const tD = partition_c<mma>(gD, thread_id());  // (128, 1, 1)
     TW_UNROLL
     for (int v = 0; v < 128; ++v) tD(v, 0, 0) = rounded(sums(v, 0, 0));

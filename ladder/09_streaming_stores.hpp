@@ -124,7 +124,7 @@ struct rung_09 {
   /// Each thread stores pairs of neighbours: a row's from left to right, then those 8 rows below.
   template <class Sums>
   TW_DEVICE static void store(params const& p, Sums& sums, int m, int n) {
-    auto const D = gmem_view<16>(p.d, p.m, p.n, p.ldd);
+    auto const D = view_of_d<C>(p.d, p.m, p.n, p.ldd);
     auto const tD = partition_c<mma>(local_tile<tile(bm, bn)>(D, m, n), thread_id());
     auto const at =  // the row and column of each
         partition_c<mma>(local_tile<tile(bm, bn)>(identity_like(D), m, n), thread_id());

@@ -56,7 +56,9 @@ struct config {
   bool grouped = true;               // rung 6: tiles in groups; else consecutive tiles for each CTA
   int cluster_m = 2, cluster_n = 1;  // from rung 8 on
   bool swizzled_d = true;            // rung 10: D in shared memory
-  int stages = 2, in_flight = 0;     // side/multistage.hpp
+  bool d_by_rows = true;             // D in global memory; else by columns
+  bool pairs = true, streamed = true;  // side/stores.hpp: elements of D that a thread stores
+  int stages = 2, in_flight = 0;       // side/multistage.hpp
 };
 
 /// Which bug is planted: read by kernels with config::breakable.
@@ -84,6 +86,15 @@ inline tensor_map map_of(bf16 const* base, int rows, int columns, int ld, layout
   return make_tensor_map(make_tensor_map_desc(make_tma_params(gmem, box, tile, 16), elem::bf16,
                                               const_cast<bf16*>(base)),
                          where);
+}
+
+/// D[rows, columns] in global memory.
+template <config C>
+TW_DEVICE auto view_of_d(bf16* d, int rows, int columns, int ld) {
+  if constexpr (C.d_by_rows)
+    return gmem_view<16>(d, rows, columns, ld);
+  else
+    return col_major_gmem_view<16>(d, rows, columns, ld);
 }
 
 /// x as bf16, by the conversion instruction.

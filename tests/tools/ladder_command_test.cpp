@@ -50,7 +50,7 @@ TEST(LadderCommand, ExperimentsBesideARung) {
   EXPECT_EQ(j["rungs"][0]["idea"], "D without a swizzle");
   EXPECT_EQ(j["rungs"][0]["wavefronts"], 8 * j["rungs"][0]["ideal_wavefronts"].get<int>());
   EXPECT_NE(text.find("are bank conflicts"), std::string::npos) << text;
-  EXPECT_NE(run_command({"ladder", "--device", "emu", "--side", "--rung", "5"}).err.find("TW0634"),
+  EXPECT_NE(run_command({"ladder", "--device", "emu", "--side", "--rung", "4"}).err.find("TW0634"),
             std::string::npos);
   EXPECT_EQ(run_command({"ladder", "--side", "--bug", "never-free"}).status, 2);
   EXPECT_NE(

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ladder/ladder.hpp"
@@ -55,6 +56,22 @@ rung row(int number, std::string_view name, std::string_view idea, bool any_shap
             }};
   if constexpr (requires(problem const& x) { Kernel::order_of(x); })
     made.order = [](problem const& x) { return Kernel::order_of(x); };
+  return made;
+}
+
+/// The row of a kernel that stores D by columns. It computes D^T[N,M] = B A^T, which by columns is
+/// D by rows.
+template <class Kernel>
+rung by_columns(int number, std::string_view name, std::string_view idea, bool any_shape = false) {
+  rung made = row<Kernel>(number, name, idea, any_shape);
+  std::swap(made.tile[0], made.tile[1]);
+  made.run = [](problem const& x, emu::options const& o) {
+    problem exchanged = x;
+    exchanged.a = x.b, exchanged.b = x.a;
+    exchanged.m = x.n, exchanged.n = x.m;
+    exchanged.lda = x.ldb, exchanged.ldb = x.lda;
+    return emu::run(Kernel{}, Kernel::ctas(exchanged), Kernel::params_of(exchanged), o);
+  };
   return made;
 }
 

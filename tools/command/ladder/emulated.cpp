@@ -300,7 +300,7 @@ exit_status run_in_emulator(request const& r) {
   if (r.side && (r.rung == fp8_rung || (r.rung == 0 && is_whole(fp8_scales_tile(), x))))
     lines.push_back(line_of_fp8_scales(x, r.seeds));
   if (r.side && lines.empty())
-    refuse("TW0634", "--rung with --side", std::to_string(r.rung), "3, 7, 8 or 10",
+    refuse("TW0634", "--rung with --side", std::to_string(r.rung), "3 or 5 to 10",
            "the rung may be left out");
   if (!r.side && (r.rung == 0 || r.rung == library_rung))
     lines.push_back(line_of_library(x, r.seeds));

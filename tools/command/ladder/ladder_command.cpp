@@ -67,8 +67,8 @@ void add_ladder_command(CLI::App& app, int& status) {
   CLI::Option* const bug =
       verb->add_option("--bug", r->bug, "plants a fault in its rung; list: names them all");
   verb->add_flag("--side", r->side,
-                 "the experiments beside rungs 3, 7, 8 and 10 instead: stages, ping-pong, "
-                 "distributed shared memory, bank conflicts")
+                 "the experiments beside rungs 3 and 5 to 10 instead: stages, ping-pong, "
+                 "distributed shared memory, stores of D, bank conflicts")
       ->excludes(bug);
   verb->add_option("--size", r->size,
                    "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")

@@ -17,6 +17,7 @@
 #include "ladder/side/fp8_scales.hpp"
 #include "ladder/side/multistage.hpp"
 #include "ladder/side/pingpong.hpp"
+#include "ladder/side/stores.hpp"
 #include "tools/measure/gpu/check.hpp"
 
 namespace tw::bench {
@@ -38,6 +39,14 @@ rung_launch prepare(gemm_operands const& o, int size, int sms) {
                                            size, size, size, size, size, size, sms, target::gpu});
 }
 
+/// For a kernel that stores D by columns: it computes D^T = B A^T, which by columns is D by rows.
+template <class Kernel>
+rung_launch prepare_by_columns(gemm_operands const& o, int size, int sms) {
+  return launch_of<Kernel>(ladder::problem{static_cast<bf16 const*>(o.b),
+                                           static_cast<bf16 const*>(o.a), static_cast<bf16*>(o.d),
+                                           size, size, size, size, size, size, sms, target::gpu});
+}
+
 rung_launch prepare_fp8(gemm_operands const& o, int size, int) {
   using kernel = ladder::side_fp8_scales;
   return launch_of<kernel>(
@@ -51,6 +60,14 @@ gpu_rung row(int number, char const* name, char const* step, bool any_shape = fa
   std::array<int, 3> tile{Kernel::bm, Kernel::bn, Kernel::bk};
   if (any_shape) tile = {1, 1, 1};
   return {number, name, step, tile, false, prepare<Kernel>};
+}
+
+/// D by columns.
+template <class Kernel>
+gpu_rung by_columns(int number, char const* name, char const* step, bool any_shape = false) {
+  gpu_rung made = row<Kernel>(number, name, step, any_shape);
+  made.prepare = prepare_by_columns<Kernel>;
+  return made;
 }
 
 }  // namespace
@@ -81,7 +98,9 @@ std::vector<gpu_rung> const& gpu_side_rungs() {
   using namespace ladder;
   constexpr config one{.stages = 1}, two{.stages = 2}, three{.stages = 3};
   constexpr config two_1{.stages = 2, .in_flight = 1}, three_1{.stages = 3, .in_flight = 1};
-  constexpr config plain{}, plain_d{.swizzled_d = false};
+  constexpr config plain{}, plain_d{.swizzled_d = false}, columns{.d_by_rows = false};
+  constexpr config elements{.pairs = false, .streamed = false}, pairs{.streamed = false};
+  constexpr config column_elements{.d_by_rows = false, .pairs = false, .streamed = false};
   static std::vector<gpu_rung> const all = {
       row<side_multistage<one>>(3, "side_multistage", "1 stage, wait_group<0>"),
       row<side_multistage<two>>(3, "side_multistage", "2 stages, wait_group<0>"),
@@ -94,8 +113,15 @@ std::vector<gpu_rung> const& gpu_side_rungs() {
        {side_fp8_scales::bm, side_fp8_scales::bn, side_fp8_scales::bk},
        true,
        prepare_fp8},
+      by_columns<rung_05<columns>>(5, "05_two_consumers", "D by columns"),
+      by_columns<rung_06<columns>>(6, "06_persistent", "D by columns"),
       row<side_pingpong<plain>>(7, "side_pingpong", "two consumers in turns"),
+      by_columns<rung_07<columns>>(7, "07_mbarriers", "D by columns"),
       row<side_dsmem<plain>>(8, "side_dsmem", "distributed shared memory", true),
+      by_columns<rung_08<columns>>(8, "08_clusters", "D by columns", true),
+      row<side_stores<elements>>(9, "side_stores", "elements", true),
+      row<side_stores<pairs>>(9, "side_stores", "pairs, not streamed", true),
+      by_columns<side_stores<column_elements>>(9, "side_stores", "elements, D by columns", true),
       row<rung_10<plain_d>>(10, "10_async_stores", "D without a swizzle", true),
   };
   return all;
