@@ -23,25 +23,49 @@ struct fragment_place {
 
 namespace detail {
 
+/// May a thread whose first column is `col` read C's 16-bit elements of two adjacent columns by one
+/// load? They are adjacent in memory, the first is at an even address of words, and `end` is not
+/// between the two columns of a pair.
+TW_DEVICE bool c_in_pairs(epilogue_params const& p, std::byte const* row, int col, int end) {
+  std::int64_t const odd = (col | end | p.c.row_stride) & 1;
+  return p.c.col_stride == 1 && odd == 0 && (reinterpret_cast<std::uintptr_t>(row) & 3) == 0;
+}
+
 /// add_c for elements of C of Bytes; rows: where the thread's two rows begin.
 template <int Bytes, int Results, class Fragment>
 TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
                         int end, Fragment& acc, int to) {
+  bool const pairs = Bytes == 2 && c_in_pairs(p, rows[0], col, end);
   TW_UNROLL
-  for (int i = 0; i < Results; i += 4) {
-    TW_UNROLL
-    for (int e = 0; e < 2; ++e) {
-      compiler_fence();  // a column at a time
-      int const c = col + accumulator_map::col_of_register(i + e);
-      std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
+  for (int i = 0; i < Results; i += accumulator_map::regs_of_8_cols) {
+    int const first = col + accumulator_map::col_of_register(i);
+    if (pairs) {
+      compiler_fence();  // 8 columns at a time
+      int const of_col = (first < end ? first : end - 2) * Bytes;
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
-        float& x = acc[to + i + 2 * r + e];
-        std::byte const* const from = rows[r] + of_col;
-        x = fmaf(p.beta,
-                 Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
-                            : half_as_float(*reinterpret_cast<words::b16 const*>(from), p.c.type),
-                 x);
+        words::b32 const pair = *reinterpret_cast<words::b32 const*>(rows[r] + of_col);
+        TW_UNROLL
+        for (int e = 0; e < 2; ++e) {
+          float& x = acc[to + i + 2 * r + e];
+          x = fmaf(p.beta, half_as_float(static_cast<std::uint16_t>(pair >> 16 * e), p.c.type), x);
+        }
+      }
+    } else {
+      TW_UNROLL
+      for (int e = 0; e < 2; ++e) {
+        compiler_fence();  // a column at a time
+        int const c = first + e;
+        std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
+        TW_UNROLL
+        for (int r = 0; r < accumulator_map::rows; ++r) {
+          float& x = acc[to + i + 2 * r + e];
+          std::byte const* const from = rows[r] + of_col;
+          x = fmaf(p.beta,
+                   Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
+                              : half_as_float(*reinterpret_cast<words::b16 const*>(from), p.c.type),
+                   x);
+        }
       }
     }
   }
