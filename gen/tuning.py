@@ -24,9 +24,12 @@ import instances  # gen/instances.py
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "data/tuning"
-COLUMNS = ["m", "n", "k", "batch", "ab", "d", "layout", "kernel", "shared_tiles", "sharers", "us",
-           "start"]
+COLUMNS = ["m", "n", "k", "batch", "ab", "d", "layout", "scales", "promote", "kernel",
+           "shared_tiles", "sharers", "us", "start"]
 LAYOUTS = ["TN", "TT", "NT", "NN"]
+# tw::scaling: of one operand. A row without scales has an empty cell, else A's and B's: "row:row"
+SCALINGS = {"": -1, "tensor": 0, "row": 1, "1x128": 2, "128x128": 3}
+PROMOTES = ["", "0", "64"]  # sums of 8-bit floats are promoted every 128 of K, never, every 64
 STARTS = {"": -1, "late": 0, "early": 1}
 MAX_NAME = 64
 
@@ -52,7 +55,13 @@ def launched_names():
 def problem_of(row):
     """The key of a row, and the order of rows."""
     return (int(row["m"]), int(row["n"]), int(row["k"]), int(row["batch"]), row["ab"], row["d"],
-            row["layout"])
+            row["layout"], row["scales"], row["promote"])
+
+
+def scalings_of(row):
+    """The places in tw::scaling of the scales of A and B; -1: none."""
+    a, _, b = row["scales"].partition(":")
+    return SCALINGS[a], SCALINGS[b]
 
 
 def checked(row, names):
@@ -64,6 +73,12 @@ def checked(row, names):
         raise Wrong("an extent is zero")
     if row["layout"] not in LAYOUTS:
         raise Wrong(f"layout '{row['layout']}' is not one of {', '.join(LAYOUTS)}")
+    if row["scales"] and not all(SCALINGS.get(s, -1) >= 0 for s in row["scales"].split(":", 1)):
+        raise Wrong(f"scales '{row['scales']}' are not two of {', '.join(list(SCALINGS)[1:])}")
+    if row["scales"].count(":") != (1 if row["scales"] else 0):
+        raise Wrong(f"scales '{row['scales']}' are not two words, as row:row")
+    if row["promote"] not in PROMOTES:
+        raise Wrong(f"promote '{row['promote']}' is not 0, 64 or empty")
     if not re.fullmatch(r"\d+(\.\d+)?", row["us"] or "") or not float(row["us"]) > 0:
         raise Wrong(f"us '{row['us']}' is no time")
     if row["start"] not in STARTS:
@@ -101,7 +116,7 @@ def read(path, names):
 def f16_twin(row, names):
     """The kernel that is the same but for f16 in the place of bf16, or nothing."""
     twin = row["kernel"].replace("bf16", "f16")
-    return twin if row["ab"] == "bf16" and twin in names else ""
+    return twin if row["ab"] == "bf16" and not row["scales"] and twin in names else ""
 
 
 def embedded(tables, names):
@@ -120,8 +135,10 @@ def embedded(tables, names):
     for device, rows in tables.items():
         text += f"constexpr tuning_row rows_of_{device}[] = {{\n"
         for r in rows:
+            scale_a, scale_b = scalings_of(r)
             text += (f"    {{{r['m']}, {r['n']}, {r['k']}, {r['batch']}, elem::{r['ab']}, "
-                     f"elem::{r['d']}, {LAYOUTS.index(r['layout'])}, {STARTS[r['start']]}, "
+                     f"elem::{r['d']}, {LAYOUTS.index(r['layout'])}, {scale_a}, {scale_b}, "
+                     f"{r['promote'] or 128}, {STARTS[r['start']]}, "
                      f"{index[r['kernel']]}, {index[f16_twin(r, names)]}, {r['shared_tiles']}, "
                      f"{r['sharers']}, {float(r['us'])}F}},\n")
         text += "};\n"

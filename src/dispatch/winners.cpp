@@ -9,6 +9,7 @@
 #include "dispatch/embedded_tuning.hpp"
 #include "family/normal_form.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
 
@@ -22,6 +23,14 @@ std::span<tuning_row const> rows_of(std::string_view device_id) {
   return {};
 }
 
+std::optional<scaling> scaling_in(std::int8_t cell) {
+  return cell < 0 ? std::nullopt : std::optional(static_cast<scaling>(cell));
+}
+
+std::int8_t cell_of(std::optional<scaling> s) {
+  return s ? static_cast<std::int8_t>(*s) : std::int8_t{-1};
+}
+
 winner winner_of(tuning_row const& r, std::string_view device_id) {
   return {.m = r.m,
           .n = r.n,
@@ -30,6 +39,8 @@ winner winner_of(tuning_row const& r, std::string_view device_id) {
           .ab = r.ab,
           .d = r.d,
           .layout = layouts[static_cast<std::size_t>(r.layout)],
+          .scales = {scaling_in(r.scale_a), scaling_in(r.scale_b)},
+          .promote_k = r.promote_k,
           .kernel = tuning_kernel(r.kernel),
           .f16_kernel = tuning_kernel(r.f16_kernel),
           .split_k_tiles = r.split_k_tiles,
@@ -54,6 +65,12 @@ bool dense(gemm_problem const& p) {
   return lines && in_line(p.a, p.m * p.k) && in_line(p.b, p.k * p.n) && in_line(p.d, p.m * p.n);
 }
 
+/// The scales of A's rows, or of B's columns, in the epilogue, to which as_run() moves those of A
+/// and B.
+vector_desc const& vector_of(gemm_problem const& p, role x) {
+  return x == role::a ? p.epilogue.row_scale : p.epilogue.col_scale;
+}
+
 /// The type whose measurements serve a type that was not measured: f16 takes the time of bf16.
 elem measured_as(elem e) { return e == elem::f16 ? elem::bf16 : e; }
 
@@ -65,7 +82,10 @@ std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p)
       std::ranges::equal_range(all, std::tuple(p.m, p.n, p.k, p.batch), {}, extents_of);
   auto const find = [&](elem ab, elem d) -> std::optional<winner> {
     for (tuning_row const& r : rows)
-      if (r.ab == ab && r.d == d && layouts[static_cast<std::size_t>(r.layout)] == layout)
+      if (r.ab == ab && r.d == d && layouts[static_cast<std::size_t>(r.layout)] == layout &&
+          r.scale_a == cell_of(scaling_in_tables(p, role::a)) &&
+          r.scale_b == cell_of(scaling_in_tables(p, role::b)) &&
+          (!is_fp8(ab) || r.promote_k == p.precision.promote_k))
         return winner_of(r, device_id);
     return std::nullopt;
   };
@@ -76,13 +96,29 @@ std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p)
 
 }  // namespace
 
+std::optional<scaling> scaling_in_tables(gemm_problem const& p, role x) {
+  std::int64_t const outer = x == role::a ? p.m : p.n;
+  vector_desc const& v = vector_of(p, x);
+  auto const& s = scale(p, x);
+  if (!s && !v) return std::nullopt;
+  scaling const is = s ? scaling_of(*s) : v.one ? scaling::tensor : scaling::row;
+  return is == scaling::row && outer == 1 ? scaling::tensor : is;
+}
+
 bool fits_tables(gemm_problem const& p) {
-  gemm_precision const usual_sums;
-  bool const other_sums = (is_fp8(p.a.type) && p.precision.promote_k != usual_sums.promote_k) ||
-                          may_sum_in_f16(p) || p.reproducible;
-  bool const usual = p.a.type == p.b.type && !other_sums && !has_scales(p) && !p.scale_d;
-  return usual && !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major &&
-         dense(p);
+  auto const listed = [&](role x) {
+    auto const& s = scale(p, x);
+    if (s && vector_of(p, x)) return false;
+    return !s || (s->type == elem::f32 && !s->tiled && scaling_of(*s) != scaling::other);
+  };
+  int const every = p.precision.promote_k;
+  bool const listed_sums = !is_fp8(p.a.type) || every == 128 || every == 64 || every == 0;
+  bool const usual = p.a.type == p.b.type && listed_sums && !may_sum_in_f16(p) && !p.reproducible &&
+                     std::ranges::all_of(a_and_b, listed) && !p.scale_d;
+  bool const both =
+      scaling_in_tables(p, role::a).has_value() == scaling_in_tables(p, role::b).has_value();
+  return usual && both && !p.c && (!is_fused(p.epilogue) || has_scales_alone(p)) && !p.aux &&
+         p.d.ord == order::row_major && dense(p);
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {

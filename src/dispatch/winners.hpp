@@ -10,6 +10,8 @@
 #include "tilewright/device/device.hpp"
 #include "tilewright/family/plan.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 
@@ -18,9 +20,11 @@ namespace tw {
 struct winner {
   std::int64_t m, n, k, batch;
   elem ab, d;
-  std::string_view layout;      // "TN"
-  std::string_view kernel;      // gemm_plan::kernel
-  std::string_view f16_kernel;  // the same kernel for f16 operands, or empty
+  std::string_view layout;                  // "TN"
+  ab_table<std::optional<scaling>> scales;  // float32
+  int promote_k;                            // of 8-bit floats
+  std::string_view kernel;                  // gemm_plan::kernel
+  std::string_view f16_kernel;              // the same kernel for f16 operands, or empty
   int split_k_tiles, split_k_clusters;
   double us;                         // as measured
   std::optional<bool> starts_early;  // which is faster; nothing: not measured, or no difference
@@ -28,8 +32,13 @@ struct winner {
   bool of_this_device = true;        // false: of its fallback table
 };
 
-/// Can tuning tables have a row for `p`? Operands of one type without scales, sums in the usual
-/// precision and any order, dense matrices, a row-major D, no C and no fused epilogue.
+/// The scales of A or B as a row states them: in the problem or in its epilogue. One row or column
+/// has one scale: tensor.
+std::optional<scaling> scaling_in_tables(gemm_problem const& p, role x);
+
+/// Can tuning tables have a row for `p`? Operands of one type, without scales or both with float32
+/// scales (tensor, row, 1x128, 128x128); sums of 8-bit floats promoted every 128 or 64 of K or
+/// never, in any order of additions; dense matrices, a row-major D, no C and no fused epilogue.
 bool fits_tables(gemm_problem const& p);
 
 /// Is it the plan of this row?

@@ -11,6 +11,7 @@
 
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 #include "tools/request/problem_request.hpp"
 #include "tools/request/sizes.hpp"
 
@@ -225,11 +226,11 @@ TEST_F(Tune, TheCommandListsAndExports) {
   EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
   auto const row = [&](std::size_t i, char const* size) {
     measured_plan const f = finished()[i].fastest;
-    return "NVIDIA H200," + std::string(size) + ",1,bf16,bf16,TN," + f.kernel + "," +
+    return "NVIDIA H200," + std::string(size) + ",1,bf16,bf16,TN,,," + f.kernel + "," +
            std::to_string(f.split_k_tiles) + "," + std::to_string(f.split_k_clusters) + ",100.00,";
   };
   std::string const rows = tw_test::read_file(file);
-  EXPECT_EQ(rows.find("device,m,n,k,batch,ab,d,layout,kernel,"), 0U) << rows;
+  EXPECT_EQ(rows.find("device,m,n,k,batch,ab,d,layout,scales,promote,kernel,"), 0U) << rows;
   EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << rows;
   EXPECT_NE(rows.find(row(0, "512,512,512")), std::string::npos) << rows;
   EXPECT_NE(rows.find(row(1, "64,64,4096")), std::string::npos) << rows;
@@ -248,6 +249,23 @@ TEST_F(Tune, ProblemsThatTablesCannotHaveAreNotExported) {
   EXPECT_EQ(done.status, 0);
   EXPECT_NE(done.err.find("3 problems are left out"), std::string::npos) << done.err;
   EXPECT_EQ(std::ranges::count(tw_test::read_file(file), '\n'), 1);
+}
+
+TEST_F(Tune, RowsStateScalesAndSums) {
+  gemm_problem scaled = tn(256, 512, 2048);
+  scaled.a.type = scaled.b.type = elem::e4m3;
+  gemm_problem fast = scaled;
+  scaled.scale_a = make_scale({false, 256, 2048}, scaling::block_1x128);
+  scaled.scale_b = make_scale({true, 512, 2048}, scaling::block_128x128);
+  fast.precision.promote_k = 0;
+  tuning_store store(path_, tuning_store::access::write);
+  for (gemm_problem const& p : {scaled, fast})
+    store.finish(meter_.identity(), p, {"kernel", false, 0, 0, 1, 1, true}, 1);
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
+  EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
+  std::string const rows = tw_test::read_file(file);
+  EXPECT_NE(rows.find(",e4m3,bf16,TN,1x128:128x128,,kernel,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find(",e4m3,bf16,TN,,0,kernel,"), std::string::npos) << rows;
 }
 
 TEST_F(Tune, TheCommandShowsEarlyStarts) {

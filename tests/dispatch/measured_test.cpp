@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "dispatch/winners.hpp"
+#include "family/as_run.hpp"
 #include "family/normal_form.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "tests/dispatch/problems.hpp"
 #include "tests/effort.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -39,6 +41,9 @@ gemm_problem problem_of(winner const& w) {
   p.a = {w.ab, row_a ? order::row_major : order::col_major, row_a ? w.k : w.m};
   p.b = {w.ab, col_b ? order::col_major : order::row_major, col_b ? w.k : w.n};
   p.d = {w.d, order::row_major, w.n};
+  p.precision.promote_k = w.promote_k;
+  if (w.scales.a) p.scale_a = make_scale({false, p.m, p.k}, *w.scales.a);
+  if (w.scales.b) p.scale_b = make_scale({true, p.n, p.k}, *w.scales.b);
   return w.batch > 1 ? batch_of(p, w.batch) : p;
 }
 
@@ -108,6 +113,33 @@ TEST(Measured, AColumnMajorResultRunsAsSwapAB) {
   EXPECT_EQ(cols.source, plan_source::table_of_winners);
   EXPECT_EQ(cols.kernel, rows.kernel);
   EXPECT_NE(cols.swapped, rows.swapped);
+}
+
+/// A scale in the epilogue, where as_run() moves it, is the one that the problem states.
+TEST(Measured, ScalesAreStatedOnceInTables) {
+  gemm_problem plain = tn(256, 512, 2048);
+  plain.a.type = plain.b.type = elem::e4m3;
+  for (auto const a : {scaling::tensor, scaling::row, scaling::block_1x128})
+    for (auto const b : {scaling::tensor, scaling::row, scaling::block_128x128}) {
+      gemm_problem p = plain;
+      p.scale_a = make_scale({false, p.m, p.k}, a), p.scale_b = make_scale({true, p.n, p.k}, b);
+      gemm_problem const run = as_run(p).problem;
+      for (gemm_problem const& x : {p, run}) {
+        EXPECT_TRUE(fits_tables(x));
+        EXPECT_EQ(scaling_in_tables(x, role::a), a);
+        EXPECT_EQ(scaling_in_tables(x, role::b), b);
+      }
+      EXPECT_EQ(scaling_in_tables(transposed(p), role::b), a);
+    }
+  EXPECT_FALSE(scaling_in_tables(plain, role::a));
+  gemm_problem p = plain;
+  p.scale_a = make_scale({false, p.m, p.k}, scaling::row);
+  EXPECT_FALSE(fits_tables(p));  // one scale alone
+  p = plain;
+  p.precision.promote_k = 0;
+  EXPECT_TRUE(fits_tables(p));
+  p.precision.promote_k = 256;
+  EXPECT_FALSE(fits_tables(p));
 }
 
 TEST(Measured, ABatchIsASeparateProblem) {

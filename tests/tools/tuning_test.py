@@ -18,7 +18,8 @@ import tuning  # noqa: E402
 NAMES = tuning.launched_names()
 KERNEL = "sm90_bf16_bf16_tn_128x128x64_1x1_s6"
 ROW = {"m": "64", "n": "256", "k": "512", "batch": "1", "ab": "bf16", "d": "bf16", "layout": "TN",
-       "kernel": KERNEL, "shared_tiles": "0", "sharers": "0", "us": "7.01", "start": "early"}
+       "scales": "", "promote": "", "kernel": KERNEL, "shared_tiles": "0", "sharers": "0",
+       "us": "7.01", "start": "early"}
 
 
 def table(folder, *rows, columns=tuning.COLUMNS):
@@ -54,6 +55,7 @@ class Tables(unittest.TestCase):
 
     def test_wrong_cells_are_refused(self):
         for column, cell in (("m", "0"), ("m", "-1"), ("k", "1.5"), ("layout", "TX"),
+                             ("scales", "row"), ("scales", "row:all"), ("promote", "128"),
                              ("us", "0"), ("us", "fast"), ("start", "soon"), ("sharers", "")):
             with self.subTest(column=column, cell=cell):
                 self.refused("h200.csv:2: ", {**ROW, column: cell})

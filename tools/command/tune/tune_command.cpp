@@ -14,6 +14,7 @@
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/tune/tune.hpp"
 #include "tools/io/progress_bar.hpp"
@@ -259,10 +260,20 @@ exit_status list(bool as_json) {
   return exit_status::done;
 }
 
+std::string scales_cell(gemm_problem const& p) {
+  auto const a = scaling_in_tables(p, role::a), b = scaling_in_tables(p, role::b);
+  return a ? fmt::format("{}:{}", name(*a), name(*b)) : "";
+}
+
+std::string promote_cell(gemm_problem const& p) {
+  int const every = p.precision.promote_k;
+  return is_fp8(p.a.type) && every != gemm_precision{}.promote_k ? fmt::format("{}", every) : "";
+}
+
 /// Rows for gen/tuning.py, of the problems that tuning tables have.
 exit_status export_to(std::string const& file) {
   constexpr char const* head =
-      "device,m,n,k,batch,ab,d,layout,kernel,shared_tiles,sharers,us,start\n";
+      "device,m,n,k,batch,ab,d,layout,scales,promote,kernel,shared_tiles,sharers,us,start\n";
   bench::check_own_file(file, "--export", head);
   std::string const path = store_path();
   if (!is_there(path))
@@ -278,19 +289,20 @@ exit_status export_to(std::string const& file) {
       ++left_out;
       continue;
     }
-    rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.2f},{}\n", t.identity.card, p.m, p.n,
-                        p.k, p.batch, name(p.a.type), name(p.d.type), layout_of(p), f.kernel,
-                        f.split_k_tiles, f.split_k_clusters, f.us,
-                        !f.starts_early   ? ""
-                        : *f.starts_early ? "early"
-                                          : "late");
+    rows +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.2f},{}\n", t.identity.card, p.m, p.n,
+                    p.k, p.batch, name(p.a.type), name(p.d.type), layout_of(p), scales_cell(p),
+                    promote_cell(p), f.kernel, f.split_k_tiles, f.split_k_clusters, f.us,
+                    !f.starts_early   ? ""
+                    : *f.starts_early ? "early"
+                                      : "late");
   }
   bench::write_text(file, "--export", rows);
   if (left_out > 0)
     fmt::print(
         stderr,
-        "tilewright: {} problem{} left out: tables have operands of one type without scales, "
-        "the usual sums, dense matrices, a row-major D, no C and no fused epilogue\n",
+        "tilewright: {} problem{} left out: tables have operands of one type, float32 "
+        "scales of both or none, dense matrices, a row-major D, no C and no fused epilogue\n",
         left_out, left_out == 1 ? " is" : "s are");
   return exit_status::done;
 }
