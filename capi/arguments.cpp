@@ -77,6 +77,10 @@ gemm_call::gemm_call(tw_gemm_args const* args)
       {role::second_a, x.second_a},
       {role::second_b, x.second_b},
       {role::groups, x.groups},
+      {role::row_weight, x.row_weight},
+      {role::group_alpha, x.group_alpha},
+      {role::gather, x.gather},
+      {role::scatter, x.scatter},
   };
   static_assert(std::size(given) == std::size(argument_rows));
   for (auto const& [is, tensor] : given)
@@ -87,6 +91,8 @@ gemm_call::gemm_call(tw_gemm_args const* args)
   g.group_status = take(x.group_status, "group_status");
   g.groups_as = word(x.groups_as), g.group_axis = word(x.group_axis);
   g.expected_group_size = x.expected_group_size;
+  g.gather_choices = x.gather_choices == 0 ? 1 : x.gather_choices;
+  g.weights_b = x.weights_b;
   if (x.alpha != nullptr) g.alpha = *x.alpha;
   if (x.beta != nullptr) g.beta = *x.beta;
   g.precision.promote_k = x.promote == 0 ? 128 : x.promote == TW_PROMOTE_NEVER ? 0 : x.promote;

@@ -50,7 +50,7 @@ class gemm_call {
 
  private:
   tw_gemm_args args_;
-  tensor_argument tensors_[13];
+  tensor_argument tensors_[17];
   gemm_arguments arguments_;
 };
 

@@ -16,6 +16,8 @@
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/without_indices.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/plan_answer.hpp"
 
@@ -51,10 +53,23 @@ gemm_operands with_workspace(gemm_operands o, tw_gemm_args const& args) {
   return o;
 }
 
-/// Sizes of groups in host memory. Throws `rejected` TW0496.
+/// Sizes of groups and numbers of rows in host memory. Throws `rejected` TW0496.
 void check_numbers(tensor_gemm const& from) {
   if (!from.problem.groups) return;
   if (auto why = refuse_numbers(from.problem, from.operands.groups)) throw rejected(*why);
+  group_desc const& g = *from.problem.groups;
+  if (g.gather_from == 0 && g.scatter_to == 0) return;
+  if (auto why = accept(from.problem)) throw rejected(*why);
+  if ((g.gather_from > 0 && from.operands.gather == nullptr) ||
+      (g.scatter_to > 0 && from.operands.scatter == nullptr))
+    return;  // TW0408
+  auto const bad = first_bad_index(from.problem, from.operands);
+  if (!bad) return;
+  std::int64_t const rows = bad->of_scatter ? g.scatter_to : g.gather_from * g.choices;
+  throw rejected(
+      {"TW0496", fmt::format("number {} of {}", bad->index, bad->of_scatter ? "scatter" : "gather"),
+       fmt::format("{}{}", bad->number, bad->twice ? ", a second time" : ""),
+       bad->twice ? "another row of d for each" : fmt::format("0 to {}", rows - 1), ""});
 }
 
 void compute(gemm_call const& call) {
@@ -80,10 +95,7 @@ void compute(gemm_call const& call) {
 }
 
 /// An address that is never followed, aligned as memory that is allocated.
-template <class T>
-void count_as_allocated(T*& p) {
-  if (p == nullptr) p = reinterpret_cast<T*>(std::uintptr_t{0x100000});
-}
+void* const count_as_allocated = reinterpret_cast<void*>(std::uintptr_t{0x100000});
 
 /// The plan that ranks first, or the plan of a text.
 std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullptr) {
@@ -91,8 +103,8 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
   tensor_gemm from = gemm_of_tensors(call.arguments());
   gemm_problem const& p = from.problem;
   gemm_operands o = from.operands;
-  count_as_allocated(o.a), count_as_allocated(o.b), count_as_allocated(o.d);
-  if (p.groups) count_as_allocated(o.groups);
+  for (operand_desc const& x : operands_of(p))
+    if (address(o, x.is) == nullptr) set_address(o, x.is, count_as_allocated);
   auto made = std::make_unique<tw_plan>();
   if (args.device != nullptr) {
     made->dev = device_of_word(args.device), made->of_card = true;
@@ -103,7 +115,7 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
     made->dev = gpu_device();
   }
   o = with_workspace(o, args);
-  count_as_allocated(o.workspace);
+  if (o.workspace == nullptr) o.workspace = count_as_allocated;
   o.workspace_bytes =
       args.workspace_bytes > 0 ? args.workspace_bytes : gemm_workspace_bytes(p, o, made->dev);
   made->operands = o;

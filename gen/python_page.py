@@ -18,6 +18,7 @@ BEGIN, END = "<!-- reference: by gen/python_page.py -->\n", "<!-- end of the ref
 PARTS = [
     ("GEMMs", "_gemm", ["gemm"]), ("Groups", "_grouped", ["grouped_gemm"]),
     ("Quantisation", "_scaled", ["quantize", "Scaled"]),
+    ("4-bit weights", "_weights", ["prepare", "Prepared"]),
     ("Plans", "_plan", ["plan", "spec", "Plan"]),
     ("Plans of models", "_model", ["plan_model", "ModelPlan"]),
     ("Layouts", "_layout", ["layout", "Layout"]),
@@ -25,7 +26,7 @@ PARTS = [
     ("Errors", "_errors", ["TilewrightError", "RefusedError", "NoDeviceError", "KernelFault",
                            "LayoutError", "Interrupted"]),
     ("Own kernels", "emu", ["build", "load", "Plugin", "Kernel", "Run", "Report"]),
-    ("torch", "torch", ["gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm",
+    ("torch", "torch", ["gemm", "grouped_gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm",
                          "grouped_mm", "scaled_grouped_mm"]),
     ("JAX", "jax", ["gemm", "quantize", "ragged_dot"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")

@@ -136,13 +136,29 @@ typedef struct tw_gemm_args {
   // along the other one's columns, (G, m, 1) along its rows; of slots both. Elements of d that
   // belong to no group are not written. Sizes that are not possible: of host tensors TW0496.
   const DLTensor *groups;
-  // "ends" (NULL), "starts" (G + 1 numbers) or "sizes"; of slots "counts" (NULL).
+  // "ends" (NULL), "starts" (G + 1 numbers), "sizes", or "rows": the group of each row that groups
+  // divide, -1 of none; groups begin at multiples of 128. Of slots "counts" (NULL).
   const char *groups_as;
   const char *group_axis;       // NULL: by dimensions; of slots "m" (NULL) or "n", the columns
   int64_t expected_group_size;  // of most groups, for the planner; 0: equal groups
   // GPU: one uint32 or int32, 0 before. If a size is not possible, the kernel takes the nearest one
-  // and writes 1 + its group, the first one.
+  // and writes 1 + its group, the first one; 2^31 plus the index of a number of gather or scatter
+  // that names no row.
   DLTensor *group_status;
+  // Of groups; NULL: none. "Row" is a row of groups of rows, a column of groups of columns.
+  const DLTensor *group_alpha;  // (G) float32: multiplies alpha, a value for each group
+  // float32, a value for each row of d: multiplies it after bias, activation and gate, before c is
+  // added.
+  const DLTensor *row_weight;
+  // int32, a number for each row that groups divide. Row i is computed from row
+  // gather[i] / gather_choices of a, which may have any number of rows, and is written to row
+  // scatter[i] of d. Numbers that name no row: of host tensors TW0496.
+  const DLTensor *gather, *scatter;
+  int64_t gather_choices;  // 0: 1. Pairs (token, choice) of a router: the choices of each token
+  // b is 4-bit weights (docs/weights4.md): uint8 (bytes), as tw_weights_data() has them, at a
+  // multiple of 16 bytes. weights_b: their first 256 bytes, in host memory. NULL: b is a matrix.
+  // Weights are (n, k); of several matrices a batch or the groups have one each.
+  const void *weights_b;
 } tw_gemm_args;
 
 // Computes d. Host tensors: returns when d is complete. CUDA tensors: returns after the launch,
@@ -227,6 +243,44 @@ typedef struct tw_quantize_args {
 tw_status tw_quantize(const tw_quantize_args *args);
 // Shapes and types of d and scale_d: `result` as of tw_result_shape(). d and scale_d are not read.
 tw_status tw_quantize_shape(const tw_quantize_args *args, tw_result *result);
+
+// ---- 4-bit weights -----------------------------------------------------------------------------
+
+enum {
+  TW_SECOND_IS_RECIPROCAL = 1,  // second has 1 / the float32 of nvfp4 (compressed-tensors)
+  TW_GPTQ_V2 = 2                // zero points of GPTQ are stored as z, not as z - 1
+};
+
+// 4-bit weights of a checkpoint, host tensors in C order, whose layout is recognised by types and
+// shapes as docs/weights4.md says: GPTQ, AWQ, compressed-tensors, torch tinygemm, int8 pairs, rows
+// and blocks of mxfp4, rows of nvfp4. Or a matrix that is quantised: `to`.
+typedef struct tw_weights_args {
+  uint32_t size;           // sizeof(tw_weights_args)
+  uint32_t flags;          // TW_SECOND_IS_RECIPROCAL ...
+  const DLTensor *values;  // qweight, weight_packed, _blocks ...; with `to` (n, k) float32, float16
+                           // or bfloat16
+  const DLTensor *scales;  // NULL with `to`
+  const DLTensor *zeros;   // zero points; NULL: the layout's usual ones
+  const DLTensor *second;  // nvfp4: float32, one or one for each matrix
+  const DLTensor *order;   // g_idx of GPTQ
+  const char *scales_to;   // int4: "bfloat16" or "float16", the type of the activations, to which
+                           // scales are rounded; NULL: as they are
+  const char *to;          // NULL: a checkpoint. "int4": symmetric, scale amax / 7 of each group
+  int32_t group;           // with `to`: 16, 32 or a multiple of 64 elements of k; 0: 128; -1: all
+} tw_weights_args;
+
+// Prepared weights, in host memory. TW0465, TW0468: weights that cannot be prepared.
+typedef struct tw_weights tw_weights;
+tw_status tw_weights_make(const tw_weights_args *args, tw_weights **weights);
+// tw_weights_bytes() bytes, at a multiple of 64: copy them to the device of the GEMM.
+const void *tw_weights_data(const tw_weights *weights);
+int64_t tw_weights_bytes(const tw_weights *weights);
+// layout, format, group, scale_dtype, zeros, matrices, n, k, factor, bytes, rounded_scales,
+// nan_scales: schema tilewright.weights/1.
+tw_status tw_weights_json(const tw_weights *weights, char **json);
+// That record of prepared weights, by their first 256 bytes; without layout and counts.
+tw_status tw_weights_describe(const void *weights_b, int64_t bytes, char **json);
+void tw_weights_free(tw_weights *weights);
 
 // ---- Layouts, devices, errors ------------------------------------------------------------------
 

@@ -3,63 +3,16 @@
 //
 // The package's Python files name arguments, choose defaults and allocate results. Functions here
 // take all arguments by position: the tensors of a call, its words, and its numbers.
-#include <unistd.h>
-
 #include <atomic>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
-#include "tensors.hpp"
+#include "calls.hpp"
+#include "weights.hpp"
 
 namespace tw_python {
 namespace {
-
-// ---- Errors ------------------------------------------------------------------------------------
-
-nb::handle make_error;  // tilewright._errors.error_of(status, code, what, got, need, hint, text)
-
-[[noreturn]] void raise(int status, char const* code, char const* what, char const* got,
-                        char const* need, char const* hint, char const* text) {
-  nb::object const x = make_error(status, code, what, got, need, hint, text);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())), x.ptr());
-  throw nb::python_error();
-}
-
-void check(tw_status status) {
-  if (status == TW_OK) return;
-  if (status == TW_INTERRUPTED && PyErr_Occurred() != nullptr) throw nb::python_error();
-  tw_error const* const e = tw_last_error();
-  raise(status, e->code, e->what, e->got, e->need, e->hint, e->text);
-}
-
-[[noreturn]] void raise(bad_argument const& x) {
-  raise(TW_REFUSED, x.code, x.what.c_str(), x.got.c_str(), x.need, x.hint, "");
-}
-
-// ---- Runs without the GIL ----------------------------------------------------------------------
-
-// Set when the interpreter ends. From then on a thread other than the main one must not take the
-// GIL: Python would end the thread within this library, whose frames cannot be unwound.
-std::atomic<bool> at_exit{false};
-std::atomic<int> taking{0};     // threads that wait for the GIL, or are about to
-unsigned long main_thread = 0;  // by PyThread_get_thread_ident()
-
-bool in_main_thread() { return PyThread_get_thread_ident() == main_thread; }
-
-template <class F>
-tw_status without_gil(F const& f) {
-  PyThreadState* const state = PyEval_SaveThread();
-  tw_status const status = f();
-  ++taking;
-  if (at_exit && !in_main_thread()) {
-    --taking;
-    for (;;) pause();
-  }
-  PyEval_RestoreThread(state);
-  --taking;
-  return status;
-}
 
 /// In the child of a fork the thread that forked is the main thread, and the only one.
 void after_fork() {
@@ -137,29 +90,6 @@ void set_log(nb::object f) {
 
 // ---- Calls -------------------------------------------------------------------------------------
 
-char const* word(nb::handle h, char const* name) {
-  if (h.is_none()) return nullptr;
-  if (PyUnicode_Check(h.ptr()) == 0) throw bad_argument{"TW0486", name, type_text(h), "a word"};
-  char const* const text = PyUnicode_AsUTF8AndSize(h.ptr(), nullptr);
-  if (text == nullptr) throw nb::python_error();
-  return text;
-}
-
-template <class T>
-T number(nb::handle h, char const* name) {
-  T value{};
-  if (nb::try_cast(h, value)) return value;
-  PyErr_Clear();
-  throw bad_argument{"TW0486", name, type_text(h),
-                     std::is_floating_point_v<T> ? "a number" : "an integer of 32 bits"};
-}
-
-/// The text of a JSON function or of a picture.
-nb::str owned(char* text) {
-  std::unique_ptr<char, decltype(&tw_free)> const p(text, &tw_free);
-  return nb::str(p.get());
-}
-
 nb::tuple tuple_of(DLDataType t) { return nb::make_tuple(t.code, t.bits, t.lanes); }
 
 nb::tuple tuple_of(std::int64_t const* values, int count) {
@@ -202,14 +132,15 @@ nb::object optional(nb::tuple const& t, std::size_t i) {
 /// The arguments of a GEMM, from three tuples.
 ///
 ///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b; of groups also
-///            groups, group_status
+///            groups, group_status, row_weight, group_alpha, gather, scatter
 ///   words    scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device; of groups also
-///            groups_as, group_axis, expected_group_size (an integer)
+///            groups_as, group_axis, expected_group_size and gather_choices (integers); of prepared
+///            weights also weights_b (bytes), without groups after four None
 ///   numbers  alpha, beta (or None), promote, threads, flags, stream (None: the current one),
 ///            workspace, workspace_bytes
 struct gemm_call {
   tensor a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b;
-  tensor groups, group_status;
+  tensor groups, group_status, row_weight, group_alpha, gather, scatter;
   float alpha = 1, beta = 0;
   tw_gemm_args args{};
 
@@ -226,7 +157,11 @@ struct gemm_call {
         second_a(t[9], "level of a"),
         second_b(t[10], "level of b"),
         groups(optional(t, 11), "groups"),
-        group_status(optional(t, 12), "status", true) {
+        group_status(optional(t, 12), "status", true),
+        row_weight(optional(t, 13), "row_weight"),
+        group_alpha(optional(t, 14), "group_alpha"),
+        gather(optional(t, 15), "gather"),
+        scatter(optional(t, 16), "scatter") {
     args.size = sizeof args;
     args.a = a.get(), args.b = b.get(), args.c = c.get(), args.d = d.get(), args.aux = aux.get();
     args.bias = bias.get(), args.scale_a = scale_a.get(), args.scale_b = scale_b.get();
@@ -238,8 +173,14 @@ struct gemm_call {
     args.groups = groups.get(), args.group_status = group_status.get();
     args.groups_as = word(optional(w, 7), "groups_as");
     args.group_axis = word(optional(w, 8), "axis");
+    args.row_weight = row_weight.get(), args.group_alpha = group_alpha.get();
+    args.gather = gather.get(), args.scatter = scatter.get();
     if (nb::object const size = optional(w, 9); !size.is_none())
-      args.expected_group_size = nb::cast<std::int64_t>(size);
+      args.expected_group_size = number<std::int64_t>(size, "expected_size");
+    if (nb::object const choices = optional(w, 10); !choices.is_none())
+      args.gather_choices = number<std::int64_t>(choices, "choices");
+    if (nb::object const header = optional(w, 11); !header.is_none())
+      args.weights_b = nb::cast<nb::bytes>(header).data();  // the tuple keeps it
     alpha = number<float>(n[0], "alpha");
     args.alpha = &alpha;
     if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
@@ -307,7 +248,7 @@ std::string key_of(gemm_call const& call) {
   for (DLTensor const* t :
        {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d), static_cast<DLTensor const*>(x.aux),
         x.bias, x.scale_a, x.scale_b, static_cast<DLTensor const*>(x.scale_d), x.second_a,
-        x.second_b, x.groups}) {
+        x.second_b, x.groups, x.row_weight, x.group_alpha, x.gather, x.scatter}) {
     key.push_back(t == nullptr ? '0' : static_cast<char>('1' + t->ndim));
     if (t == nullptr) continue;
     auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
@@ -327,6 +268,8 @@ std::string key_of(gemm_call const& call) {
   add(&x.promote, sizeof x.promote), add(&x.flags, sizeof x.flags);
   add(&x.workspace_bytes, sizeof x.workspace_bytes);
   add(&x.expected_group_size, sizeof x.expected_group_size);
+  add(&x.gather_choices, sizeof x.gather_choices);
+  if (x.weights_b != nullptr) add(x.weights_b, header_bytes);
   return key;
 }
 
@@ -466,6 +409,26 @@ NB_MODULE(_tw, m) {
            })
       .def("json", &plan::json)
       .def_prop_ro("workspace_bytes", &plan::workspace_bytes);
+  nb::class_<weights>(m, "Weights")
+      .def("__init__",
+           [](weights* self, nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
+             try {
+               new (self) weights(t, w, n);
+             } catch (bad_argument const& x) {
+               raise(x);
+             }
+           })
+      .def("json", &weights::json)
+      .def("copy_to",
+           [](weights const& w, nb::handle array) {
+             try {
+               w.copy_to(array);
+             } catch (bad_argument const& x) {
+               raise(x);
+             }
+           })
+      .def_prop_ro("bytes", &weights::bytes);
+  m.def("weights_json", guarded(&weights_json));
   m.def("gemm", guarded(&gemm));
   m.def("result_shape", guarded(&result_shape));
   m.def("quantize", guarded(&quantize));

@@ -95,11 +95,112 @@ def test_a_bias_of_each_group(device):
                        for g, s in enumerate(pieces())]))
 
 
-def test_in_a_compiled_program(device):
-    x, w = normal(ROWS, 64, device=device), normal(4, 48, 64, device=device, seed=1)
-    step = torch.compile(lambda x: twt.grouped_mm(x * 2, w.mT, offs=ends(device)) + 1,
-                         backend="eager")
-    near(step(x), 2 * twt.grouped_mm(x, w.mT, offs=ends(device)) + 1)
+def compiled(f, **options):
+    torch._dynamo.reset()
+    return torch.compile(f, fullgraph=True, **{"backend": "aot_eager", **options})
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_in_a_compiled_program(device, dynamic):
+    w = normal(4, 48, 64, device=device, seed=1)
+    step = compiled(lambda x, offs: twt.grouped_mm(x * 2, w.mT, offs=offs) + 1, dynamic=dynamic)
+    for rows in (72, 90, 75):
+        x = normal(rows, 64, device=device, seed=rows)
+        d = step(x, ends(device))
+        near(d[:ROWS], 2 * twt.grouped_mm(x, w.mT, offs=ends(device))[:ROWS] + 1)
+
+
+def test_gradients_in_a_compiled_program(device):
+    x = normal(80, 64, device=device).requires_grad_()
+    w = normal(4, 48, 64, device=device, seed=1).requires_grad_()
+    g = normal(80, 48, device=device, seed=2)
+    step = compiled(lambda x, w: twt.grouped_mm(x, w.mT, offs=ends(device)))
+    found = torch.autograd.grad(step(x, w), (x, w), g)
+    right = torch.autograd.grad(twt.grouped_mm(x, w.mT, offs=ends(device)), (x, w), g)
+    for d, r in zip(found, right):
+        assert torch.equal(d, r)
+
+
+def test_scales_in_a_compiled_program(device):
+    kind = F.ScalingType
+    w = normal(4, 128, 256, device=device, seed=1)
+    qw = tw.quantize(w, "e4m3:128x128")
+
+    def step(x):
+        qx = twt.quantize(x, "e4m3:1x128")
+        return twt.scaled_grouped_mm(qx.data, qw.data.mT, qx.scale, kind.BlockWise1x128, qw.scale,
+                                     kind.BlockWise128x128, offs=ends(device))
+
+    x = normal(ROWS, 256, device=device)
+    assert torch.equal(compiled(step)(x), step(x))
+
+
+def test_slots_and_k_in_a_compiled_program(device):
+    a, w = normal(3, 24, 64, device=device), normal(3, 48, 64, device=device, seed=1)
+    used = torch.tensor([24, 0, 7], dtype=torch.int32, device=device)
+    step = compiled(lambda a: twt.grouped_gemm(a, w.mT, counts=used, zeros=True))
+    d = step(a)
+    assert d.shape == (3, 24, 48) and not d[1].any() and not d[2, 7:].any()
+    near(d[2, :7], a[2, :7].double() @ w[2].double().T)
+    x, y = normal(ROWS, 48, device=device), normal(ROWS, 64, device=device, seed=1)
+    dw = compiled(lambda x: twt.grouped_gemm(x.T, y, ends=ends(device), out_dtype="float32"))(x)
+    assert torch.equal(dw, twt.grouped_gemm(x.T, y, ends=ends(device), out_dtype="float32"))
+
+
+@pytest.mark.parametrize("compile", [False, True])
+def test_a_layer_without_a_gather(device, compile):
+    """Tokens of a router: gathered, multiplied, weighted and scattered."""
+    tokens, w = normal(36, 64, device=device), normal(4, 48, 64, device=device, seed=1)
+    order = torch.randperm(ROWS, generator=torch.Generator().manual_seed(3)).int().to(device)
+    weight = torch.rand(ROWS, generator=torch.Generator().manual_seed(4)).to(device)
+
+    def layer(tokens):
+        return twt.grouped_gemm(tokens, w.mT, ends=ends(device), gather=order, choices=2,
+                                scatter=order, row_weight=weight)
+
+    d = (compiled(layer) if compile else layer)(tokens)
+    assert d.shape == (ROWS, 48)
+    for g, s in enumerate(pieces()):
+        to = order[s].long()
+        if len(to):
+            near(d[to], tokens[to // 2].double() @ w[g].double().T * weight[to].double()[:, None])
+
+
+@pytest.mark.parametrize("compile", [False, True])
+def test_four_bit_weights(device, compile):
+    m = torch.randn(64, 128, generator=torch.Generator().manual_seed(5))
+    prepared = tw.prepare(m, to="int4", group=64)
+    if device == "cuda":
+        prepared = prepared.to(device)
+    x = normal(24, 128, device=device)
+
+    def f(x):
+        return twt.gemm(x, prepared) * 2
+
+    d = (compiled(f, dynamic=True) if compile else f)(x)
+    assert torch.equal(d, tw.gemm(x, prepared) * 2)
+    near(d, 2 * (x.double().cpu() @ m.double().T), 0.2)
+    with pytest.raises(tw.RefusedError, match="gradient"):
+        twt.gemm(x.clone().requires_grad_(), prepared)
+
+
+OPERATOR = {
+    "rows": lambda d: (normal(ROWS, 64, device=d), normal(4, 64, 48, device=d), ends(d)),
+    "k": lambda d: (normal(48, ROWS, device=d), normal(ROWS, 64, device=d), ends(d)),
+    "gradients": lambda d: (normal(ROWS, 64, device=d).requires_grad_(),
+                            normal(4, 64, 48, device=d).requires_grad_(), ends(d)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATOR)
+def test_opcheck(device, name):
+    torch.library.opcheck(torch.ops.tilewright.grouped_gemm.default, OPERATOR[name](device), {})
+
+
+def test_refusals_come_while_tracing(device):
+    x, w = normal(ROWS, 64, device=device), normal(4, 32, 48, device=device)
+    with pytest.raises(Exception, match="TW0616"):
+        compiled(lambda x: twt.grouped_mm(x, w, offs=ends(device)))(x)
 
 
 @pytest.mark.parametrize("recipe", ["RowWise", "BlockWise1x128"])

@@ -21,16 +21,17 @@ from ._grouped import grouped_gemm
 from ._layout import Layout, layout
 from ._plan import Plan, plan, spec
 from ._scaled import Scaled, quantize
+from ._weights import Prepared, prepare
 
 _atexit.register(_tw.end)
 _os.register_at_fork(after_in_child=_tw.after_fork)
 
 __version__ = _tw.version()
 __all__ = ["Interrupted", "KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan",
-           "RefusedError", "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm",
-           "grouped_gemm", "layout", "layouts", "plan", "plan_model", "quantize", "set_interrupt",
-           "set_log",
-           "spec"]
+           "Prepared", "RefusedError", "Scaled", "Spec", "TilewrightError", "devices", "emu",
+           "explain", "gemm",
+           "grouped_gemm", "layout", "layouts", "plan", "plan_model", "prepare", "quantize",
+           "set_interrupt", "set_log", "spec"]
 
 
 def devices():

@@ -62,7 +62,32 @@ class Scaled:
     @property
     def shape(self) -> tuple[int, ...]: ...
 
-_Operand = Union[_Array, Scaled]
+class Prepared:
+    data: _Array
+    header: bytes
+    word: str
+    def __init__(self, data: _Array) -> None: ...
+    @property
+    def record(self) -> dict[str, Any]: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def group(self) -> int: ...
+    @property
+    def scale_dtype(self) -> str: ...
+    @property
+    def zeros(self) -> str: ...
+    @property
+    def layout(self) -> str | None: ...
+    @property
+    def rounded_scales(self) -> int | None: ...
+    @property
+    def nan_scales(self) -> int | None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def to(self, device: Any) -> Prepared: ...
+
+_Operand = Union[_Array, Scaled, Prepared]
 
 def gemm(a: _Operand, b: _Operand, *, out: _Array = None, out_dtype: _Dtype = None,
          c: _Array = None, alpha: float = 1.0, beta: float | None = None, bias: _Array = None,
@@ -70,22 +95,28 @@ def gemm(a: _Operand, b: _Operand, *, out: _Array = None, out_dtype: _Dtype = No
          scale_b: _Array = None, scale_a_as: str | None = None, scale_b_as: str | None = None,
          scale_out: _Array = None, promote: int = 128, invariant: bool = False,
          device: _Device = None, stream: Any = None, workspace: Any = None) -> Any: ...
-def grouped_gemm(a: _Array, b: _Array, *, ends: _Array = None, starts: _Array = None,
-                 sizes: _Array = None, counts: _Array = None,
+def grouped_gemm(a: _Operand, b: _Operand, *, ends: _Array = None, starts: _Array = None,
+                 sizes: _Array = None, rows: _Array = None, counts: _Array = None,
                  axis: str | None = None, expected_size: int = 0, out: _Array = None,
                  out_dtype: _Dtype = None, c: _Array = None, alpha: float = 1.0,
-                 beta: float | None = None, bias: _Array = None, activation: _Activation = None,
-                 gate: _Gate = None, scale_a: _Array = None, scale_b: _Array = None,
+                 group_alpha: _Array = None, beta: float | None = None, bias: _Array = None,
+                 activation: _Activation = None, gate: _Gate = None, row_weight: _Array = None,
+                 gather: _Array = None, choices: int = 1, scatter: _Array = None,
+                 scale_a: _Array = None, scale_b: _Array = None,
                  scale_a_as: str | None = None, scale_b_as: str | None = None, promote: int = 128,
                  invariant: bool = False, device: _Device = None, stream: Any = None,
                  workspace: _Array = None, status: _Array = None) -> _Array: ...
+def prepare(values: _Array | Scaled, scales: _Array = None, zeros: _Array = None, *,
+            second: _Array = None, second_is_reciprocal: bool = False, order: _Array = None,
+            gptq_version: int = 1, scales_to: _Dtype = None, to: str | None = None,
+            group: int = 128) -> Prepared: ...
 def quantize(x: _Array, to: _Dtype, *, scaling: str | None = None, library: str | None = None,
              power_of_two: bool = False, out: Scaled | None = None,
              stream: Any = None) -> Scaled: ...
 def spec(shape: Sequence[int], dtype: _Dtype, *, strides: Sequence[int] | None = None) -> Any: ...
 
 class Plan:
-    def __init__(self, made: Any, call: Any, out_dtype: Any) -> None: ...
+    def __init__(self, made: Any, call: Any, out_dtype: Any, form: str | None = None) -> None: ...
     @property
     def record(self) -> dict[str, Any]: ...
     @property
@@ -103,16 +134,23 @@ class Plan:
     @property
     def workspace_bytes(self) -> int: ...
     def candidates(self, n: int = 0) -> list[dict[str, Any]]: ...
-    def __call__(self, a: _Operand, b: _Operand, *, out: _Array = None, c: _Array = None,
-                 bias: _Array = None, scale_a: _Array = None, scale_b: _Array = None,
-                 scale_out: _Array = None, stream: Any = None, workspace: Any = None) -> Any: ...
+    def __call__(self, a: _Operand, b: _Operand, groups: _Array = None, *, out: _Array = None,
+                 c: _Array = None, bias: _Array = None, scale_a: _Array = None,
+                 scale_b: _Array = None, scale_out: _Array = None, stream: Any = None,
+                 workspace: Any = None, status: _Array = None, row_weight: _Array = None,
+                 group_alpha: _Array = None, gather: _Array = None, scatter: _Array = None
+                 ) -> Any: ...
 
 def plan(a: _Operand, b: _Operand, *, device: _Device = None, out: _Array = None,
          out_dtype: _Dtype = None, c: _Array = None, alpha: float = 1.0, beta: float | None = None,
          bias: _Array = None, activation: _Activation = None, gate: _Gate = None,
          scale_a: _Array = None, scale_b: _Array = None, scale_a_as: str | None = None,
          scale_b_as: str | None = None, scale_out: _Array = None, promote: int = 128,
-         invariant: bool = False) -> Plan: ...
+         invariant: bool = False, ends: _Array = None, starts: _Array = None,
+         sizes: _Array = None, rows: _Array = None, counts: _Array = None,
+         axis: str | None = None, expected_size: int = 0, row_weight: _Array = None,
+         group_alpha: _Array = None, gather: _Array = None, choices: int = 1,
+         scatter: _Array = None) -> Plan: ...
 
 class PlanRow(NamedTuple):
     gemm: str

@@ -5,8 +5,10 @@ from ._arrays import JaxKind, kind_of, type_of_numbers
 from ._errors import refused
 from ._scaled import BLOCK_FORMATS, Scaled
 from ._types import DLPACK, type_name
+from ._weights import Prepared
 
 _INVARIANT = 1
+_HAVE_DATA = (Scaled, Prepared)
 _FLOAT8 = {"e4m3": DLPACK["float8_e4m3fn"], "e5m2": DLPACK["float8_e5m2"],
            "mxfp8": DLPACK["float8_e4m3fn"]}
 _hinted: set = set()  # names of the scales that the hint was given for
@@ -63,6 +65,12 @@ class Call:
                 _hint_of_order("a", scale_a)
             if scale_b is not None and scale_b_as is None:
                 _hint_of_order("b", scale_b)
+        header = None
+        if type(b) is Prepared:
+            if scale_b is not None:
+                raise refused("TW0484", "scale_b", "given", "not given: b has its scales")
+            header, b = b.header, b.data
+            given_b = b
         kind = self.kind = kind_of(a)
         self.a = a
         word = scale_out if type(scale_out) is str else None
@@ -80,6 +88,8 @@ class Call:
             None if level_a is None else tensor_of(level_a, "the level of a"),
             None if level_b is None else tensor_of(level_b, "the level of b")]
         self.words = (scale_a_as, scale_b_as, word, form, activation, gate, device)
+        if header is not None:
+            self.words += (None, None, None, None, header)
         self.options = (alpha, beta, promote, 0, _INVARIANT if invariant else 0)
 
     def numbers_on(self, stream=0, workspace=0, workspace_bytes=0):
@@ -97,9 +107,13 @@ class Call:
             a, scale_a, _, level_a, _ = _parts(a, "a", scale_a, None)
         if type(b) is Scaled:
             b, scale_b, _, level_b, _ = _parts(b, "b", scale_b, None)
+        words = self.words
+        if type(b) is Prepared:
+            words = (*words[:11], b.header)
+            b = given_b = b.data
         kind = call.kind = kind_of(a)
         of = kind.tensor if type(b) is type(a) else tensor_of
-        call.a, call.words, call.options = a, self.words, self.options
+        call.a, call.words, call.options = a, words, self.options
         call.scale_word = self.scale_word
         call.tensors = [
             kind.tensor(a, "a") if a is given_a else _elements(a, given_a, "a"),
@@ -184,7 +198,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
     Args:
         a: (m, k) or (batch, m, k): float16, bfloat16, float32 (multiplied as tf32), float8_e4m3fn,
             float8_e5m2, int8 or uint8; or Scaled.
-        b: (k, n) or (batch, k, n). Weights (n, k) are passed as `w.T`, a view.
+        b: (k, n) or (batch, k, n). Weights (n, k) are passed as `w.T`, a view; or Prepared, 4-bit
+            weights.
         out: (m, n), written; with a gate (m, n / 2). Without it an array of a's kind is returned.
         out_dtype: the type of the result: that of a and b; bfloat16 of 8-bit floats, int32 of
             integers. Names, or types of NumPy, torch and JAX.
@@ -218,7 +233,7 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         KernelFault: the emulated kernel broke a rule.
     """
     kind = kind_of(a.data if type(a) is Scaled else a)
-    if kind is JaxKind or kind_of(b.data if type(b) is Scaled else b) is JaxKind:
+    if kind is JaxKind or kind_of(b.data if type(b) in _HAVE_DATA else b) is JaxKind:
         from . import jax
         return jax.gemm_of_arrays(
             a, b, out=out, out_dtype=out_dtype, c=c, alpha=alpha, beta=beta, bias=bias,

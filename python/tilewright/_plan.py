@@ -2,8 +2,11 @@
 """_plan.py  Plans: a kernel is chosen once, with its predicted time, for tensors or specs."""
 from . import _tw
 from ._arrays import Spec, SpecKind, place_of, type_of_numbers
+from ._errors import refused
 from ._gemm import Call
+from ._grouped import form_of, with_groups
 from ._scaled import Scaled, quantized_shape, split_format
+from ._weights import Prepared
 
 
 def spec(shape, dtype, *, strides=None):
@@ -30,7 +33,7 @@ def spec(shape, dtype, *, strides=None):
 
 def _as_spec(x):
     """A spec of what has a shape and a type but no data, such as jax.ShapeDtypeStruct."""
-    if x is None or isinstance(x, (Spec, Scaled, str)):
+    if x is None or isinstance(x, (Spec, Scaled, Prepared, str)):
         return x
     if not hasattr(x, "__dlpack__") or getattr(getattr(x, "device", None), "type", "") == "meta":
         if hasattr(x, "shape") and hasattr(x, "dtype"):
@@ -52,8 +55,9 @@ class Plan:
         device: the device that the plan is for (str).
     """
 
-    def __init__(self, made, call, out_dtype):
+    def __init__(self, made, call, out_dtype, form=None):
         self._made, self._call, self._out_dtype = made, call, out_dtype
+        self._form = form  # of the sizes of groups
         self._record = None
 
     @property
@@ -99,14 +103,27 @@ class Plan:
         import json
         return json.loads(self._made.json(n))["plans"]
 
-    def __call__(self, a, b, *, out=None, c=None, bias=None, scale_a=None, scale_b=None,
-                 scale_out=None, stream=None, workspace=None):
+    def __call__(self, a, b, groups=None, *, out=None, c=None, bias=None, scale_a=None,
+                 scale_b=None, scale_out=None, stream=None, workspace=None, status=None,
+                 row_weight=None, group_alpha=None, gather=None, scatter=None):
         """Runs the kernel on tensors of the plan's shapes, strides and types (TW0488 otherwise).
+
+        Args:
+            groups: of a plan with groups their sizes, in the form of the plan; the arguments from
+                status on are those of grouped_gemm().
 
         Returns:
             The result, as gemm() returns it.
         """
         call = self._call.again(a, b, c, bias, scale_a, scale_b, scale_out)
+        if (groups is None) != (self._form is None):
+            raise refused("TW0484", "groups", "not given" if groups is None else "given",
+                          f"the {self._form} of the groups" if self._form else "not given: the "
+                          "plan has no groups")
+        if groups is not None:
+            words = self._call.words
+            with_groups(call, self._form, groups, words[8], words[9], words[10], status, row_weight,
+                        group_alpha, gather, scatter)
         result = call.result(out, self._out_dtype if out is None else None)
         call.kind.run(call, stream, workspace, self._made)
         return result
@@ -129,7 +146,9 @@ class Plan:
 
 def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None,
          activation=None, gate=None, scale_a=None, scale_b=None, scale_a_as=None, scale_b_as=None,
-         scale_out=None, promote=128, invariant=False):
+         scale_out=None, promote=128, invariant=False, ends=None, starts=None, sizes=None,
+         rows=None, counts=None, axis=None, expected_size=0, row_weight=None, group_alpha=None,
+         gather=None, choices=1, scatter=None):
     """Chooses a kernel without running it.
 
     Args:
@@ -137,7 +156,11 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
             read. Tensors without data count as aligned to 256 bytes.
         device: the GPU that the plan is for, "h200", "b200" ...; without it that of the arrays; of
             arrays in host memory and specs "h200", "b200" for block-scaled operands.
+        ends, starts, sizes, rows, counts and the arguments after them: of a GEMM of groups, those
+            of grouped_gemm(). The sizes are not read: `expected_size` is for the planner.
         The other arguments are those of gemm().
+
+        p = tw.plan(x, w1.mT, ends=ends); h = p(x, w1.mT, ends)
 
     Returns:
         Plan.
@@ -147,5 +170,15 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
         device = "b200" if isinstance(a, Scaled) and a.block_format else "h200"
     call = Call(a, b, c, bias, _as_spec(scale_a), _as_spec(scale_b), scale_a_as, scale_b_as,
                 _as_spec(scale_out), alpha, beta, activation, gate, promote, invariant, device)
+    form = None
+    if any(x is not None for x in (ends, starts, sizes, rows, counts)):
+        form, numbers = form_of(ends, starts, sizes, rows, counts)
+        with_groups(call, form, numbers, axis, expected_size, choices, None, row_weight,
+                    group_alpha, gather, scatter, _as_spec)
+    else:
+        for name, x in (("row_weight", row_weight), ("group_alpha", group_alpha),
+                        ("gather", gather), ("scatter", scatter)):
+            if x is not None:
+                raise refused("TW0484", name, "given", "not given without groups")
     call.result(_as_spec(out), out_dtype, SpecKind)
-    return Plan(_tw.Plan(tuple(call.tensors), call.words, call.numbers_on()), call, out_dtype)
+    return Plan(_tw.Plan(tuple(call.tensors), call.words, call.numbers_on()), call, out_dtype, form)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""_torch_ops.py  The operators tilewright::gemm, gemm.out and quantize: on tensors with data, their
-shapes in a trace, and their gradients."""
+"""_torch_ops.py  The operators tilewright::gemm, gemm.out, grouped_gemm and quantize: on tensors
+with data, their shapes in a trace, and their gradients."""
 import torch
 
 from ._arrays import Spec, type_of_numbers
 from ._errors import refused
 from ._gemm import Call
+from ._grouped import with_groups
 from ._scaled import Scaled, quantized_shape
 from ._scaled import quantize as _quantize
 from ._types import activation_word
+from ._weights import prepared_of
 
 _library = torch.library.Library("tilewright", "DEF")
 _TAGS = tuple(getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "needs_exact_strides")
@@ -16,14 +18,22 @@ _TAGS = tuple(getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "needs_
 _OPTIONS = """Tensor? c=None, Tensor? bias=None, Tensor? scale_a=None, Tensor? scale_b=None,
     Tensor? level_a=None, Tensor? level_b=None, float alpha=1.0, float? beta=None,
     str? activation=None, str? gate=None, str? scale_a_as=None, str? scale_b_as=None,
-    str? format=None, int promote=128, bool invariant=False, str? device_name=None"""
+    str? format=None, int promote=128, bool invariant=False, str? device_name=None,
+    str? weights=None"""
+# zeros: rows of the result that belong to no group are zeros, and not left as they are.
+_OF_GROUPS = """str form="ends", str? axis=None, int expected_size=0, int choices=1,
+    Tensor? row_weight=None, Tensor? group_alpha=None, Tensor? gather=None, Tensor? scatter=None,
+    bool zeros=False"""
 _library.define(f"gemm(Tensor a, Tensor b, *, ScalarType? out_dtype=None, {_OPTIONS}) -> Tensor",
                 tags=_TAGS)
 _library.define(f"gemm.out(Tensor a, Tensor b, *, {_OPTIONS}, Tensor(a!) out) -> ()", tags=_TAGS)
+_library.define("grouped_gemm(Tensor a, Tensor b, Tensor groups, *, ScalarType? out_dtype=None, "
+                f"{_OF_GROUPS}, {_OPTIONS}) -> Tensor", tags=_TAGS)
 _library.define("quantize(Tensor x, str to, str scaling, bool power_of_two=False) -> "
                 "(Tensor, Tensor, Tensor)", tags=_TAGS)
 gemm, gemm_out = torch.ops.tilewright.gemm.default, torch.ops.tilewright.gemm.out
 quantize = torch.ops.tilewright.quantize.default
+grouped_gemm = torch.ops.tilewright.grouped_gemm.default
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -31,7 +41,9 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 def call_of(a, b, c=None, bias=None, scale_a=None, scale_b=None, level_a=None, level_b=None,
           alpha=1.0, beta=None, activation=None, gate=None, scale_a_as=None, scale_b_as=None,
-          format=None, promote=128, invariant=False, device_name=None):
+          format=None, promote=128, invariant=False, device_name=None, weights=None):
+    if weights is not None:  # the header of prepared weights, whose bytes are b
+        b = prepared_of(b, bytes.fromhex(weights))
     if format is not None:
         a, b = (Scaled(a, scale_a, level_a, format, scale_a_as),
                 Scaled(b, scale_b, level_b, format, scale_b_as))
@@ -53,6 +65,21 @@ def _computed_into(a, b, *, out, **options):
     call.kind.run(call, None, None, keep=False)
 
 
+def grouped_call_of(a, b, groups, form="ends", axis=None, expected_size=0, choices=1,
+                    row_weight=None, group_alpha=None, gather=None, scatter=None, **options):
+    return with_groups(call_of(a, b, **options), form, groups, axis, expected_size, choices, None,
+                       row_weight, group_alpha, gather, scatter)
+
+
+def computed_groups(a, b, groups, *, out_dtype=None, zeros=False, keep=False, **options):
+    call = grouped_call_of(a, b, groups, **options)
+    result = call.result(None, out_dtype)
+    if zeros:
+        result.zero_()
+    call.kind.run(call, None, None, keep=keep)
+    return result
+
+
 def _quantized(x, to, scaling, power_of_two=False):
     q = _quantize(x, to, scaling=scaling, power_of_two=power_of_two)
     level = x.new_empty((0,), dtype=torch.float32) if q.level is None else q.level
@@ -60,7 +87,7 @@ def _quantized(x, to, scaling, power_of_two=False):
 
 
 for _name, _function in (("gemm", _computed), ("gemm.out", _computed_into),
-                         ("quantize", _quantized)):
+                         ("grouped_gemm", computed_groups), ("quantize", _quantized)):
     _library.impl(_name, _function, "CompositeExplicitAutograd")
 
 
@@ -101,8 +128,11 @@ def _fake(a, b, *, out_dtype=None, c=None, bias=None, scale_a=None, scale_b=None
     """The result of the operator, without its values: refused if the C library refuses it."""
     given = [a, b, c, bias, scale_a, scale_b, level_a, level_b]
     specs = [None if x is None else _spec(x) for x in given]
-    n = b.shape[-1] // 2 if gate is not None else b.shape[-1]
-    stack = [x for x in (a, b) if x.dim() == 3]
+    columns, matrices = b.shape[-1], []
+    if options.get("weights") is not None:
+        columns, matrices = _extents_of_weights(options["weights"], b)
+    n = columns // 2 if gate is not None else columns
+    stack = [x for x in (a, b) if x.dim() == 3] + matrices
     batch = next((x.shape[0] for x in stack if _number(x.shape[0]) != 1),
                  stack[0].shape[0] if stack else None)
     shape = (a.shape[-2], n) if batch is None else (batch, a.shape[-2], n)
@@ -111,6 +141,47 @@ def _fake(a, b, *, out_dtype=None, c=None, bias=None, scale_a=None, scale_b=None
         a_, b_, c_, bias_, sa, sb, la, lb = specs
         found, numbers, *_ = call_of(a_, b_, c_, bias_, sa, sb, la, lb, gate=gate, format=format,
                                    **options).shape()
+        if tuple(found) != tuple(_number(x) for x in shape):
+            raise AssertionError(f"the shape of a fake result: {shape}, of the library: {found}")
+        dtype = out_dtype or getattr(torch, type_of_numbers(numbers))
+    return a.new_empty(shape, dtype=dtype)
+
+
+def _extents_of_weights(header, b):
+    """Columns of prepared weights, and a tensor with one dimension more if there are several."""
+    import json
+
+    from . import _tw
+    record = json.loads(_tw.weights_json(bytes.fromhex(header), b.shape[0]))
+    matrices = record["matrices"]
+    return record["n"], [] if matrices == 1 else [b.new_empty((matrices, 0, 0))]
+
+
+def _fake_grouped(a, b, groups, *, out_dtype=None, zeros=False, form="ends", axis=None,
+                  expected_size=0, choices=1, row_weight=None, group_alpha=None, gather=None,
+                  scatter=None, c=None, bias=None, scale_a=None, scale_b=None, gate=None,
+                  **options):
+    """The result of grouped_gemm, without its values."""
+    n = b.shape[-1]
+    if options.get("weights") is not None:
+        n, _ = _extents_of_weights(options["weights"], b)
+    of_b = b.dim() == 3 or options.get("weights") is not None
+    m = a.shape[-2]
+    if gather is not None:
+        m, n = (m, gather.shape[0]) if a.dim() == 3 else (gather.shape[0], n)
+    n = n // 2 if gate is not None else n
+    shape = (m, n)
+    if (a.dim() == 3) == of_b:  # slots, or groups of k
+        count = b.shape[0] if of_b else groups.shape[0] - (1 if form == "starts" else 0)
+        shape = (count, m, n)
+    given = (a, b, groups, row_weight, group_alpha, gather, scatter, c, bias, scale_a, scale_b)
+    specs = [None if x is None else _spec(x) for x in given]
+    dtype = out_dtype or _usual_type(a, None)
+    if all((x is None) == (s is None) for x, s in zip(given, specs)):
+        a_, b_, groups_, weight, alpha, gather_, scatter_, c_, bias_, sa, sb = specs
+        found, numbers, *_ = grouped_call_of(
+            a_, b_, groups_, form, axis, expected_size, choices, weight, alpha, gather_, scatter_,
+            c=c_, bias=bias_, scale_a=sa, scale_b=sb, gate=gate, **options).shape()
         if tuple(found) != tuple(_number(x) for x in shape):
             raise AssertionError(f"the shape of a fake result: {shape}, of the library: {found}")
         dtype = out_dtype or getattr(torch, type_of_numbers(numbers))
@@ -141,6 +212,7 @@ def _fake_quantized(x, to, scaling, power_of_two=False):
 
 torch.library.register_fake("tilewright::gemm", _fake, lib=_library)
 torch.library.register_fake("tilewright::gemm.out", _fake_into, lib=_library)
+torch.library.register_fake("tilewright::grouped_gemm", _fake_grouped, lib=_library)
 torch.library.register_fake("tilewright::quantize", _fake_quantized, lib=_library)
 
 
@@ -170,7 +242,9 @@ def _through_activation(g, x, activation, gate):
 def _check_gradient(a, options):
     """Refuses a GEMM without gradients before it runs."""
     got = None
-    if a.dtype not in (torch.float16, torch.bfloat16, torch.float32) or options.get("scale_a"
+    if options.get("weights") is not None:
+        got = "of a GEMM with 4-bit weights"
+    elif a.dtype not in (torch.float16, torch.bfloat16, torch.float32) or options.get("scale_a"
             ) is not None or options.get("scale_b") is not None:
         got = f"of a GEMM of {a.dtype} with scales" if a.dtype.itemsize > 1 else f"of {a.dtype}"
     elif activation_word(options.get("activation")) not in _FORWARD:
@@ -246,7 +320,51 @@ def _into_without_gradient(keyset, a, b, **options):
         return gemm_out.redispatch(keyset & torch._C._after_autograd_keyset, a, b, **options)
 
 
+class _GroupedGemm(torch.autograd.Function):
+    """Rows of a in groups, a matrix of b for each: gradients of a and b."""
+
+    @staticmethod
+    def forward(ctx, keyset, options, a, b, groups):
+        ctx.options = options
+        ctx.save_for_backward(a, b, groups)
+        with torch._C._AutoDispatchBelowAutograd():
+            return grouped_gemm.redispatch(keyset & torch._C._after_autograd_keyset, a, b, groups,
+                                          **options)
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b, groups = ctx.saved_tensors
+        o = ctx.options
+        common = {k: o[k] for k in ("alpha", "form", "expected_size", "invariant", "device_name")
+                  if k in o}
+        g = g.to(a.dtype).contiguous()
+        da = db = None
+        if ctx.needs_input_grad[2]:
+            da = grouped_gemm(g, b.mT, groups, zeros=True, out_dtype=a.dtype, **common)
+        if ctx.needs_input_grad[3]:
+            db = grouped_gemm(a.mT, g, groups, out_dtype=torch.float32, **common).to(b.dtype)
+        return None, None, da, db, None
+
+
+def _grouped_with_gradient(keyset, a, b, groups, **options):
+    if not requires_gradient(a, b, options):
+        if is_direct(a, b, options):
+            return computed_groups(a, b, groups, **options)
+        with torch._C._AutoDispatchBelowAutograd():
+            return grouped_gemm.redispatch(keyset & torch._C._after_autograd_keyset, a, b, groups,
+                                          **options)
+    known = {"out_dtype", "alpha", "form", "expected_size", "invariant", "device_name", "zeros",
+             "promote", "choices"}
+    if (a.dim() != 2 or b.dim() != 3 or a.dtype not in (torch.float16, torch.bfloat16)
+            or any(v is not None for k, v in options.items() if k not in known)):
+        raise refused("TW0484", "gradient", "of other groups, types or operands",
+                      "groups of rows of float16 or bfloat16, without bias, scales, activation, "
+                      "gather and scatter", "x.detach() is a view without a gradient")
+    return _GroupedGemm.apply(keyset, options, a, b, groups)
+
+
 _library.impl("gemm", _with_gradient, "Autograd", with_keyset=True)
+_library.impl("grouped_gemm", _grouped_with_gradient, "Autograd", with_keyset=True)
 _library.impl("gemm.out", _into_without_gradient, "Autograd", with_keyset=True)
 
 

@@ -5,16 +5,17 @@
     y = tilewright.torch.scaled_mm(a, b, sa, ScalingType.BlockWise1x128, sb,
                                    ScalingType.BlockWise128x128)       # as torch.nn.functional's
 
-The operators are tilewright::gemm, tilewright::gemm.out and tilewright::quantize. CPU tensors are
+The operators are tilewright::gemm, gemm.out, grouped_gemm and quantize. CPU tensors are
 multiplied by the emulator, CUDA tensors on their GPU.
 """
 import torch
 
 from . import _torch_ops as _ops
 from ._errors import refused
-from ._grouped import call_of_groups
+from ._grouped import form_of
 from ._scaled import Scaled, split_format
 from ._types import type_name
+from ._weights import Prepared
 
 
 def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None,
@@ -35,6 +36,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         RefusedError: in a trace too.
     """
     options = {}
+    if type(b) is Prepared:
+        options["weights"], b = b.word, b.data
     if isinstance(a, Scaled) or isinstance(b, Scaled):
         a, b, scale_a, scale_b, scale_a_as, scale_b_as = _parts(
             a, b, scale_a, scale_b, scale_a_as, scale_b_as, options)
@@ -53,6 +56,48 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
     if invariant:
         options["invariant"] = True
     return _run(a, b, out, options)
+
+
+def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=None, axis=None,
+                 expected_size=0, out_dtype=None, c=None, alpha=1.0, group_alpha=None, beta=None,
+                 bias=None, activation=None, gate=None, row_weight=None, gather=None, choices=1,
+                 scatter=None, scale_a=None, scale_b=None, scale_a_as=None, scale_b_as=None,
+                 promote=128, invariant=False, device=None, zeros=False):
+    """tilewright.grouped_gemm() of tensors of torch, with gradients; in torch.compile too.
+
+    Args:
+        zeros: elements of the result that belong to no group are zeros; else they are not written.
+        The other arguments: as of tilewright.grouped_gemm().
+
+    Gradients of a and b of groups of rows of float16 or bfloat16 without other operands.
+
+    Returns:
+        torch.Tensor.
+
+    Raises:
+        RefusedError: in a trace too.
+    """
+    form, numbers = form_of(ends, starts, sizes, rows, counts)
+    options = {"form": form}
+    if type(b) is Prepared:
+        options["weights"], b = b.word, b.data
+    if isinstance(a, Scaled) or isinstance(b, Scaled):
+        a, b, scale_a, scale_b, scale_a_as, scale_b_as = _parts(
+            a, b, scale_a, scale_b, scale_a_as, scale_b_as, options)
+    if out_dtype is not None:
+        options["out_dtype"] = _dtype(out_dtype)
+    for name, value, usual in (
+            ("axis", axis, None), ("expected_size", expected_size, 0), ("c", c, None),
+            ("alpha", alpha, 1.0), ("group_alpha", group_alpha, None), ("beta", beta, None),
+            ("bias", bias, None), ("activation", activation, None), ("gate", gate, None),
+            ("row_weight", row_weight, None), ("gather", gather, None), ("choices", choices, 1),
+            ("scatter", scatter, None), ("scale_a", scale_a, None), ("scale_b", scale_b, None),
+            ("scale_a_as", scale_a_as, None), ("scale_b_as", scale_b_as, None),
+            ("promote", promote, 128), ("invariant", invariant, False),
+            ("device_name", device, None), ("zeros", zeros, False)):
+        if value is not usual and (usual is None or value != usual):
+            options[name] = value
+    return _grouped(a, b, numbers, options)
 
 
 def _run(a, b, out, options):
@@ -259,43 +304,19 @@ def scaled_addmm(input, mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_reci
 
 # ---- torch.nn.functional's grouped_mm ------------------------------------------------------------
 
-def _grouped(a, b, offs, options, out=None):
+def _grouped(a, b, offs, options):
     """The GEMM of groups that end at offs."""
-    call = call_of_groups(
-        a, b, "ends", offs, None, 0, None, None, options.get("bias"), options.get("scale_a"),
-        options.get("scale_b"), options.get("scale_a_as"), options.get("scale_b_as"), None, 1.0,
-        None, None, None, options.get("promote", 128), False, None)
-    result = call.result(out, None if out is not None else options.get("out_dtype"))
-    call.kind.run(call, None, None)
-    return result
+    if (torch.compiler.is_compiling() or not _ops.is_direct(a, b, options)
+            or _ops.requires_gradient(a, b, options)):
+        return _ops.grouped_gemm(a, b, offs, **options)
+    return _ops.computed_groups(a, b, offs, keep=True, **options)
 
 
-class _GroupedRows(torch.autograd.Function):
-    """Rows of a in groups, a matrix of b for each."""
-
-    @staticmethod
-    def forward(ctx, a, b, offs, options):
-        ctx.save_for_backward(a, b, offs)
-        return _grouped(a, b, offs, options)
-
-    @staticmethod
-    def backward(ctx, g):
-        a, b, offs = ctx.saved_tensors
-        g = g.to(a.dtype).contiguous()
-        da = db = None
-        if ctx.needs_input_grad[0]:
-            da = _grouped(g, b.mT, offs, {}, torch.zeros_like(a))  # rows of no group
-        if ctx.needs_input_grad[1]:
-            db = _grouped(a.mT, g, offs, {"out_dtype": torch.float32}).to(b.dtype)
-        return da, db, None, None
-
-
-@torch.compiler.disable
 def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
     """torch.nn.functional.grouped_mm, with its arguments.
 
-    Beyond torch's: any sizes of groups, a bias, CPU tensors without a loop. torch.compile calls it
-    between two graphs.
+    Beyond torch's: any sizes of groups, a bias, CPU tensors without a loop. torch.compile keeps it
+    as the operator tilewright::grouped_gemm.
 
     Args:
         mat_a, mat_b: (m, k) and (G, k, n): groups of rows of mat_a; (G, m, k) and (k, n): of
@@ -315,18 +336,9 @@ def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
         options["bias"] = bias
     if offs is None:
         return _run(mat_a, mat_b, None, options)
-    needs = torch.is_grad_enabled() and any(
-        x is not None and x.requires_grad for x in (mat_a, mat_b, bias))
-    if not needs:
-        return _grouped(mat_a, mat_b, offs, options)
-    if mat_a.dim() != 2 or mat_b.dim() != 3 or bias is not None or mat_a.dtype.itemsize != 2:
-        raise refused("TW0484", "gradient", "of other groups, types or of a bias",
-                      "groups of rows of float16 or bfloat16, without a bias",
-                      "x.detach() is a view without a gradient")
-    return _GroupedRows.apply(mat_a, mat_b, offs, options)
+    return _grouped(mat_a, mat_b, offs, options)
 
 
-@torch.compiler.disable
 def scaled_grouped_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b,
                       swizzle_a=None, swizzle_b=None, bias=None, offs=None,
                       output_dtype=torch.bfloat16, contraction_dim=(), use_fast_accum=False):

@@ -3,15 +3,29 @@ from typing import Any, Sequence
 
 import torch
 
-from . import Scaled
+from . import Prepared, Scaled
 
-def gemm(a: torch.Tensor | Scaled, b: torch.Tensor | Scaled, *, out: torch.Tensor | None = None,
-         out_dtype: Any = None, c: torch.Tensor | None = None, alpha: float = 1.0,
+def gemm(a: torch.Tensor | Scaled, b: torch.Tensor | Scaled | Prepared, *,
+         out: torch.Tensor | None = None, out_dtype: Any = None, c: torch.Tensor | None = None, alpha: float = 1.0,
          beta: float | None = None, bias: torch.Tensor | None = None, activation: str | None = None,
          gate: str | None = None, scale_a: torch.Tensor | None = None,
          scale_b: torch.Tensor | None = None, scale_a_as: str | None = None,
          scale_b_as: str | None = None, promote: int = 128, invariant: bool = False,
          device: str | None = None) -> torch.Tensor: ...
+def grouped_gemm(a: torch.Tensor | Scaled, b: torch.Tensor | Scaled | Prepared, *,
+                 ends: torch.Tensor | None = None, starts: torch.Tensor | None = None,
+                 sizes: torch.Tensor | None = None, rows: torch.Tensor | None = None,
+                 counts: torch.Tensor | None = None, axis: str | None = None,
+                 expected_size: int = 0, out_dtype: Any = None, c: torch.Tensor | None = None,
+                 alpha: float = 1.0, group_alpha: torch.Tensor | None = None,
+                 beta: float | None = None, bias: torch.Tensor | None = None,
+                 activation: str | None = None, gate: str | None = None,
+                 row_weight: torch.Tensor | None = None, gather: torch.Tensor | None = None,
+                 choices: int = 1, scatter: torch.Tensor | None = None,
+                 scale_a: torch.Tensor | None = None, scale_b: torch.Tensor | None = None,
+                 scale_a_as: str | None = None, scale_b_as: str | None = None, promote: int = 128,
+                 invariant: bool = False, device: str | None = None, zeros: bool = False
+                 ) -> torch.Tensor: ...
 def quantize(x: torch.Tensor, to: Any, *, scaling: str | None = None, library: str = "torch",
              power_of_two: bool = False) -> Scaled: ...
 

@@ -25,6 +25,25 @@ std::int64_t stride_of(tensor_argument const& t, int dimension);
 /// A tensor of up to three extents. Throws `rejected` TW0481, TW0483.
 scale_tensor scale_tensor_of(tensor_argument const& t, char const* argument);
 
+/// Throws `rejected` TW0485 if the tensor is on another device.
+void check_place(tensor_argument const& t, char const* argument, tensor_place at);
+
+/// The groups of the arguments; p has the extents of A and B, of which the length of `gather`
+/// replaces one. Throws `rejected` TW0482, TW0483, TW0484, TW0486, TW0616.
+void read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix const& b,
+                 gemm_problem& p);
+/// Of groups: a vector for each group along the extent that they do not divide.
+void read_bias_of_groups(tensor_argument const& t, gemm_problem& p);
+/// groups.scatter_to: the rows, or columns, of D, which `scatter` names.
+void read_scatter(tensor_matrix const& d, gemm_problem& p);
+/// A value for each row, or column, of D that groups divide. Needs groups.scatter_to.
+void read_row_weight(tensor_argument const& t, gemm_problem& p);
+/// The word of the status of groups.
+std::uint32_t* status_word(gemm_arguments const& g, tensor_place at);
+/// Prepared weights as B in the type of A: (k, n), column-major. p.alpha is multiplied by their
+/// factor. Throws `rejected` TW0466, TW0482, TW0616.
+tensor_matrix read_weights(gemm_arguments const& g, elem multiplied, gemm_problem& p);
+
 /// A word of an argument, or TW0486 with the words that it may be.
 block_format format_of_word(std::string_view word, char const* argument);
 

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <tuple>
+#include <string>
 
 #include "dispatch/read_tensor.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -22,6 +21,8 @@ std::string text_of_place(tensor_place p) {
   return fmt::format("DLPack device {}, {}", p.kind, p.index);
 }
 
+}  // namespace
+
 void check_place(tensor_argument const& t, char const* argument, tensor_place at) {
   tensor_place const p = t.place;
   bool const same =
@@ -31,6 +32,8 @@ void check_place(tensor_argument const& t, char const* argument, tensor_place at
                     fmt::format("{}, as a", text_of_place(at)),
                     "move it there: nothing is copied between devices");
 }
+
+namespace {
 
 /// All tensors lie in the memory of one device, which can multiply.
 tensor_place place_of(gemm_arguments const& g) {
@@ -62,34 +65,6 @@ gating gating_of_word(std::string_view word) {
   if (word == "split") return gating::split;
   if (word == "interleaved") return gating::interleaved;
   refuse_argument("TW0486", "gate", std::string(word), "split or interleaved");
-}
-
-/// Does the tensor have these extents?
-bool has_shape(tensor_argument const& t, std::initializer_list<std::int64_t> shape) {
-  return std::ranges::equal(std::span(t.shape, static_cast<std::size_t>(t.rank)), shape);
-}
-
-/// Of groups: a vector for each group along the extent that they do not divide.
-void read_bias_of_groups(tensor_argument const& t, gemm_problem& p) {
-  std::int64_t const m = p.m, n = p.n, g = p.groups->count;
-  bool const col_each = p.cols_of_each_group(), row_each = p.rows_of_each_group();
-  bool const cols = col_each ? has_shape(t, {g, n}) || has_shape(t, {g, 1, n})
-                             : has_shape(t, {n}) || has_shape(t, {1, n});
-  bool const rows = row_each ? has_shape(t, {g, m, 1}) : has_shape(t, {m, 1});
-  if (!cols && !rows)
-    refuse_argument(
-        "TW0616", "shape of bias", list_text(t.shape, t.rank),
-        fmt::format("{} along the columns, or {} along the rows",
-                    col_each ? fmt::format("({}, {})", g, n) : fmt::format("({},)", n),
-                    row_each ? fmt::format("({}, {}, 1)", g, m) : fmt::format("({}, 1)", m)));
-  std::int64_t dense = 1;
-  for (int i = t.rank - 1; i >= 0; --i) {
-    if (t.shape[i] > 1 && stride_of(t, i) != dense)
-      refuse_argument("TW0482", "strides of bias", list_text(t.strides, t.rank), "C order",
-                      "copy it first");
-    dense *= t.shape[i];
-  }
-  p.epilogue.bias = {cols ? along::cols : along::rows, element_type(t.type, "bias")};
 }
 
 /// A bias of N values lies along the columns, one of (m, 1) along the rows.
@@ -127,87 +102,24 @@ operand_extents named_extents(char const* name, tensor_matrix const& m) {
   return {name, m.rows, m.cols, m.matrices};
 }
 
-group_form form_of_word(std::string_view word, bool slots) {
-  if (word.empty()) return slots ? group_form::counts : group_form::ends;
-  std::string words;
-  for (int i = 0; i <= static_cast<int>(group_form::counts); ++i) {
-    auto const form = static_cast<group_form>(i);
-    if ((form == group_form::counts) != slots) continue;
-    if (word == group_form_names[i]) return form;
-    words += (words.empty() ? "" : ", ") + std::string(group_form_names[i]);
-  }
-  refuse_argument("TW0486", "groups_as", std::string(word), words,
-                  slots ? "a and b have a matrix for each group: slots"
-                        : "counts are of slots: a and b have a matrix for each group");
-}
-
-/// The extent that the groups divide: by the dimensions of A and B, of slots as the word says.
-group_axis axis_of_groups(std::string_view word, bool a_each, bool b_each) {
-  group_axis const found = a_each ? group_axis::n : b_each ? group_axis::m : group_axis::k;
-  if (a_each && b_each) {
-    if (word.empty() || word == "m") return group_axis::m;
-    if (word == "n") return group_axis::n;
-    refuse_argument("TW0486", "group_axis", std::string(word), "m or n, of slots");
-  }
-  char const* const name = group_axis_names[static_cast<int>(found)];
-  if (!word.empty() && word != name)
-    refuse_argument("TW0486", "group_axis", std::string(word),
-                    fmt::format("{}, or not given: a has {} dimensions and b {}", name,
-                                a_each ? 3 : 2, b_each ? 3 : 2));
-  return found;
-}
-
-/// The groups; p has the extents of A and B.
-group_desc read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix const& b) {
-  tensor_argument const& t = *g.groups;
-  bool const a_each = g.a->rank == 3, b_each = g.b->rank == 3, slots = a_each && b_each;
-  group_desc d;
-  d.axis = axis_of_groups(g.group_axis, a_each, b_each);
-  d.form = form_of_word(g.groups_as, slots);
-  d.expected_size = g.expected_group_size;
-  d.index_bits = t.type.bits;
-  if (t.type.code != 0 || t.type.lanes != 1 || (d.index_bits != 32 && d.index_bits != 64))
-    refuse_argument("TW0483", "type of groups", type_name(t.type), "int32 or int64");
-  bool const starts = d.form == group_form::starts;
-  if (t.rank != 1 || t.shape[0] < (starts ? 1 : 0))
-    refuse_argument("TW0616", "shape of groups", list_text(t.shape, t.rank),
-                    starts ? "(G + 1,): the starts, and the end of the last group"
-                           : "(G,): a number for each group");
-  if (t.shape[0] > 1 && stride_of(t, 0) != 1)
-    refuse_argument("TW0482", "strides of groups", list_text(t.strides, t.rank), "1",
-                    "copy it first");
-  d.count = t.shape[0] - (starts ? 1 : 0);
-  for (auto const& [name, each, matrices] :
-       {std::tuple{"a", a_each, a.matrices}, std::tuple{"b", b_each, b.matrices}})
-    if (each && matrices != d.count)
-      refuse_argument("TW0616", fmt::format("matrices in {}", name), fmt::format("{}", matrices),
-                      fmt::format("{}, one for each group", d.count));
-  return d;
+/// Arguments of groups alone are not given.
+void check_no_groups(gemm_arguments const& g) {
+  if (!g.groups_as.empty() || !g.group_axis.empty())
+    refuse_argument("TW0484", "groups", "NULL", "a tensor, for groups_as and group_axis");
+  for (argument_row const& x : argument_rows)
+    if (row_of(x.is).of_groups && g.*x.tensor != nullptr)
+      refuse_argument("TW0484", "groups", "NULL",
+                      fmt::format("a tensor, for {}", row_of(x.is).word));
 }
 
 /// The extents of a result, and one matrix for each of the batch, or for each group.
 void check_result(char const* name, tensor_matrix const& x, gemm_problem const& p,
                   std::int64_t cols) {
-  check_result_extents(named_extents(name, x), p.m, cols);
+  check_result_extents(named_extents(name, x), p.d_rows(), cols);
   if (x.matrices == p.d_matrices()) return;
   refuse_argument(
       "TW0616", fmt::format("matrices in {}", name), fmt::format("{}", x.matrices),
       fmt::format("{}, one for each {}", p.d_matrices(), p.groups ? "group" : "of the batch"));
-}
-
-/// The word of the status of groups.
-std::uint32_t* status_word(gemm_arguments const& g, tensor_place at) {
-  tensor_argument const& t = *g.group_status;
-  if (g.groups == nullptr)
-    refuse_argument("TW0484", "group_status", "given", "not given: there are no groups");
-  check_place(t, "group_status", at);
-  std::int64_t count = 1;
-  for (int i = 0; i < t.rank; ++i) count *= t.shape[i];
-  if (count != 1 || t.type.code > 1 || t.type.bits != 32 || t.type.lanes != 1)
-    refuse_argument("TW0483", "type of group_status",
-                    fmt::format("{} {}", type_name(t.type), list_text(t.shape, t.rank)),
-                    "one uint32 or int32");
-  return static_cast<std::uint32_t*>(const_cast<void*>(t.data));
 }
 
 /// A, B, the epilogue's words and C: all that D's shape depends on.
@@ -222,21 +134,23 @@ struct operands_reader {
     gemm_problem& p = problem;
     bool const pairs = g.format == "mxfp4" || g.format == "nvfp4";
     tensor_matrix const a = matrix_of_tensor(*g.a, "a", packed_along::cols, pairs);
-    tensor_matrix const b = matrix_of_tensor(*g.b, "b", packed_along::rows, pairs);
+    p.alpha = g.alpha;
+    tensor_matrix const b = g.weights_b != nullptr
+                                ? read_weights(g, a.desc.type, p)
+                                : matrix_of_tensor(*g.b, "b", packed_along::rows, pairs);
     if (g.c != nullptr) c = matrix_of_tensor(*g.c, "c", packed_along::cols);
     check_inner_extents(named_extents("a", a), named_extents("b", b),
                         a.cols == b.cols ? "a b^T? pass b as its transpose, which is a view" : "");
     p.m = a.rows, p.n = b.cols, p.k = a.cols;
     p.a = a.desc, p.b = b.desc;
     if (g.groups != nullptr)
-      p.groups = read_groups(g, a, b);
-    else if (!g.groups_as.empty() || !g.group_axis.empty())
-      refuse_argument("TW0484", "groups", "NULL", "a tensor, for groups_as and group_axis");
+      read_groups(g, a, b, p);
+    else
+      check_no_groups(g);
     p.batch = p.groups ? (p.groups->slots() ? p.groups->count : 1)
               : g.c != nullptr
                   ? batch_of({named_extents("a", a), named_extents("b", b), named_extents("c", c)})
                   : batch_of({named_extents("a", a), named_extents("b", b)});
-    p.alpha = g.alpha;
     p.precision = g.precision;
     p.reproducible = g.reproducible;
     p.epilogue.gate = gating_of_word(g.gate);
@@ -271,9 +185,11 @@ tensor_gemm gemm_of_tensors(gemm_arguments const& g) {
   gemm_problem& p = out.problem;
   bool const pairs = g.scale_d_as.starts_with("mxfp4") || g.scale_d_as.starts_with("nvfp4");
   tensor_matrix const d = matrix_of_tensor(*g.d, "d", packed_along::cols, pairs);
-  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  if (g.scatter != nullptr) read_scatter(d, p);
+  std::int64_t const cols = result_cols(p.epilogue, p.d_cols());
   check_result("d", d, p, cols);
   p.d = d.desc;
+  if (g.row_weight != nullptr) read_row_weight(*g.row_weight, p);
   if (g.aux != nullptr) {
     tensor_matrix const aux = matrix_of_tensor(*g.aux, "aux", packed_along::cols);
     check_result("aux", aux, p, p.n);
@@ -306,9 +222,10 @@ tensor_result result_of_tensors(gemm_arguments const& g) {
                     : has_scales(p) && is_8_bit_integer(p.a.type) ? elem::bf16
                                                                   : usual_result(p.a.type);
   r.type = type_in_tensors(type);
-  bool const stacks = p.groups
-                          ? p.groups->slots() || p.groups->axis == group_axis::k
-                          : g.a->rank == 3 || g.b->rank == 3 || (g.c != nullptr && g.c->rank == 3);
+  bool const stacks = p.groups ? p.groups->slots() || p.groups->axis == group_axis::k
+                               : g.a->rank == 3 || g.b->rank == 3 ||
+                                     (g.c != nullptr && g.c->rank == 3) ||
+                                     (p.weights_b && p.b.batch_stride_elems != 0);
   r.rank = stacks ? 3 : 2;
   std::int64_t const cols = result_cols(p.epilogue, p.n);
   std::int64_t* at = r.shape;

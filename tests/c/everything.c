@@ -143,6 +143,29 @@ static void quantise(void) {
   EXPECT(tw_quantize(&q) == TW_REFUSED);
 }
 
+static void weights(void) {
+  static float w[64 * 64];
+  int64_t shape[2] = {64, 64};
+  DLTensor W = matrix(w, shape, NULL, kDLFloat, 32);
+  tw_weights_args args;
+  tw_weights *made = NULL;
+  char *json = NULL;
+  memset(&args, 0, sizeof args);
+  args.size = sizeof args;
+  args.values = &W, args.to = "int4", args.group = 64;
+  EXPECT(tw_weights_make(&args, &made) == TW_OK);
+  EXPECT(tw_weights_bytes(made) > 256 && memcmp(tw_weights_data(made), "TWWEIGHT", 8) == 0);
+  EXPECT(tw_weights_json(made, &json) == TW_OK && strstr(json, "\"int4\"") != NULL);
+  tw_free(json);
+  EXPECT(tw_weights_describe(tw_weights_data(made), tw_weights_bytes(made), &json) == TW_OK);
+  EXPECT(strstr(json, "\"k\":64") != NULL);
+  tw_free(json);
+  tw_weights_free(made);
+  tw_weights_free(NULL);
+  args.group = 48;
+  EXPECT(tw_weights_make(&args, &made) == TW_REFUSED && made == NULL);
+}
+
 static void texts(void) {
   char *text = NULL;
   EXPECT(tw_layout_eval("composition((4,8):(8,1), 4:2)", &text) == TW_OK);
@@ -202,6 +225,7 @@ int main(void) {
   gemm();
   plans();
   quantise();
+  weights();
   texts();
   process();
   if (failures == 0) printf("all functions of tilewright %s\n", tw_version());

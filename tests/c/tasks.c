@@ -204,6 +204,61 @@ static void groups_of_rows(array *x, array *w) {
   release(&ends), release(&y);
 }
 
+/* Rows of experts in any order: row i is row order[i] of x, and row order[i] of y. */
+static void without_a_copy(array *x, array *w) {
+  array weights = *w, ends, order, factors, y = matrix(dtype(kDLBfloat, 16), M, N / 2);
+  int64_t count = 2, rows = M;
+  int i;
+  tw_gemm_args args;
+  weights.t.ndim = 3;
+  weights.shape[0] = 2, weights.shape[1] = K, weights.shape[2] = N / 2;
+  weights.strides[0] = N / 2 * K, weights.strides[1] = 1, weights.strides[2] = K;
+  ends = make_array(dtype(kDLInt, 32), 1, &count, NULL);
+  ((int32_t *)ends.t.data)[0] = 20, ((int32_t *)ends.t.data)[1] = M;
+  order = make_array(dtype(kDLInt, 32), 1, &rows, NULL);
+  factors = make_array(dtype(kDLFloat, 32), 1, &rows, NULL);
+  for (i = 0; i < M; ++i) {
+    ((int32_t *)order.t.data)[i] = M - 1 - i;
+    ((float *)factors.t.data)[i] = 0.5F;
+  }
+  memset(&args, 0, sizeof args);
+  args.size = sizeof args;
+  args.a = tensor(x), args.b = tensor(&weights), args.d = tensor(&y);
+  args.groups = tensor(&ends);
+  args.gather = tensor(&order), args.scatter = tensor(&order); /* int32 (m) */
+  args.row_weight = tensor(&factors);                          /* float32, of each row of d */
+  if (!MUST(tw_gemm(&args))) return;
+  compare("a row of the first group", from_bf16(((uint16_t *)y.t.data)[(M - 1) * (N / 2) + 7]),
+          0.5 * sum_of(x, w, M - 1, 7), 0.2);
+  compare("a row of the second group", from_bf16(((uint16_t *)y.t.data)[7]),
+          0.5 * sum_of(x, w, 0, N / 2 + 7), 0.2);
+  release(&ends), release(&order), release(&factors), release(&y);
+}
+
+static void weights_of_4_bits(array *x, array *w) {
+  array y = matrix(dtype(kDLBfloat, 16), M, N), bytes;
+  tw_weights_args prepare;
+  tw_weights *weights = NULL;
+  tw_gemm_args args;
+  memset(&prepare, 0, sizeof prepare);
+  prepare.size = sizeof prepare;
+  prepare.values = tensor(w), prepare.to = "int4", prepare.group = 64; /* or a checkpoint's tensors */
+  if (!MUST(tw_weights_make(&prepare, &weights))) return;
+  bytes.t = w->t;
+  bytes.shape[0] = tw_weights_bytes(weights), bytes.strides[0] = 1;
+  bytes.t.ndim = 1, bytes.t.dtype = dtype(kDLUInt, 8);
+  bytes.t.data = (void *)tw_weights_data(weights); /* on a GPU: a copy of these bytes */
+  memset(&args, 0, sizeof args);
+  args.size = sizeof args;
+  args.a = tensor(x), args.b = tensor(&bytes), args.d = tensor(&y);
+  args.weights_b = tw_weights_data(weights); /* 256 bytes in host memory */
+  if (MUST(tw_gemm(&args)))
+    compare("weights of 4 bits", from_bf16(((uint16_t *)y.t.data)[5 * N + 7]), sum_of(x, w, 5, 7),
+            3.0);
+  tw_weights_free(weights);
+  release(&y);
+}
+
 static void plan_once(array *x, array *w) {
   array wt = transposed(w), y = matrix(dtype(kDLBfloat, 16), M, N);
   tw_gemm_args args;
@@ -230,6 +285,8 @@ int main(void) {
   block_scales(&x, &w);
   nvfp4(&x, &w);
   groups_of_rows(&x, &w);
+  without_a_copy(&x, &w);
+  weights_of_4_bits(&x, &w);
   plan_once(&x, &w);
   release(&x), release(&w);
   if (failures == 0) printf("the tasks of docs/c.md\n");

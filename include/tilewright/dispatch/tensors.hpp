@@ -15,6 +15,11 @@
 //   groups              (G) int32 or int64     problem.groups. The dimensions of a and b say which
 //                                              extent they divide: 2, 3: M; 3, 2: N; 2, 2: K;
 //                                              3, 3: slots
+//   row_weight          (d's rows) float32     epilogue.row_weight; axis n: (d's columns)
+//   group_alpha         (G) float32            groups.alpha
+//   gather, scatter     (m) int32; axis n (n)  groups.gather_from: the rows of a, and
+//                                              groups.scatter_to: the rows of d
+//   weights_b           a header in host memory: b is uint8 (bytes), prepared weights
 //
 // One of the two inner strides is 1, and the other is the leading dimension; neither is negative or
 // 0. An operand without a batch, or of a batch of 1, is the same for all matrices. Two e2m1 lie in
@@ -70,6 +75,11 @@ struct gemm_arguments {
   tensor_argument const *bias = nullptr, *scale_a = nullptr, *scale_b = nullptr;
   tensor_argument const *scale_d = nullptr, *second_a = nullptr, *second_b = nullptr;
   tensor_argument const *groups = nullptr, *group_status = nullptr;
+  tensor_argument const *row_weight = nullptr, *group_alpha = nullptr;
+  tensor_argument const *gather = nullptr, *scatter = nullptr;
+  std::int64_t gather_choices = 1;  // row i has row gather[i] / gather_choices of A
+  /// The header of prepared 4-bit weights, in host memory: b has their bytes.
+  void const* weights_b = nullptr;
   /// The convention of scales: "1x128", "torch", "torch:1x128" (parse_scale_choice); of a
   /// block-scaled format "linear" or "32x4x4". Without: from type, shape and strides.
   std::string_view scale_a_as = {}, scale_b_as = {};
@@ -79,7 +89,7 @@ struct gemm_arguments {
   std::string_view format = {};      // "mxfp8", "mxfp4" or "nvfp4" of A and B
   std::string_view activation = {};  // "relu", "gelu", "gelu-erf", "silu", "clamped-quick-gelu"
   std::string_view gate = {};        // "split" or "interleaved"
-  std::string_view groups_as = {};   // "ends", "starts", "sizes" or "counts"
+  std::string_view groups_as = {};   // "ends", "starts", "sizes", "rows" or "counts"
   std::string_view group_axis = {};  // "m", "n" or "k"; without by dimensions, of slots "m"
   std::int64_t expected_group_size = 0;
   float alpha = 1.0F;
@@ -109,6 +119,10 @@ inline constexpr argument_row argument_rows[] = {
     {role::second_a, &gemm_arguments::second_a},
     {role::second_b, &gemm_arguments::second_b},
     {role::groups, &gemm_arguments::groups},
+    {role::row_weight, &gemm_arguments::row_weight},
+    {role::group_alpha, &gemm_arguments::group_alpha},
+    {role::gather, &gemm_arguments::gather},
+    {role::scatter, &gemm_arguments::scatter},
 };
 constexpr argument_row const& argument_row_of(role r) {
   for (argument_row const& x : argument_rows)

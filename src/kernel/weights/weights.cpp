@@ -211,6 +211,10 @@ bool is_prepared(std::span<std::byte const> bytes) {
 }
 
 weights_desc read_weights_header(std::span<std::byte const> prepared) {
+  return read_weights_header(prepared, static_cast<std::int64_t>(prepared.size()));
+}
+
+weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64_t bytes) {
   auto const refuse = [](std::string what, std::string got, std::string need) {
     throw rejected({"TW0466", std::move(what), std::move(got), std::move(need),
                     "`tilewright prepare` writes prepared weights"});
@@ -235,8 +239,8 @@ weights_desc read_weights_header(std::span<std::byte const> prepared) {
     refuse("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
            "a format of this version");
   if (auto const why = accept(w)) refuse(why->what, why->got, why->need);
-  if (h.bytes != w.bytes() || static_cast<std::int64_t>(prepared.size()) != w.bytes())
-    refuse("size of prepared weights", fmt::format("{} bytes", prepared.size()),
+  if (h.bytes != w.bytes() || bytes != w.bytes())
+    refuse("size of prepared weights", fmt::format("{} bytes", bytes),
            fmt::format("{} bytes for {} x ({}, {})", w.bytes(), w.matrices, w.n, w.k));
   return w;
 }

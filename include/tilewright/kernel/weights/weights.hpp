@@ -46,6 +46,8 @@ struct weight_counts {
 /// The header of prepared weights. Throws `rejected` TW0466 for bytes without a header, of
 /// another version, or of another size.
 weights_desc read_weights_header(std::span<std::byte const> prepared);
+/// By the header in this process's memory, of prepared weights of `bytes` bytes elsewhere.
+weights_desc read_weights_header(std::span<std::byte const> header, std::int64_t bytes);
 /// Do these bytes begin as prepared weights do?
 bool is_prepared(std::span<std::byte const> bytes);
 

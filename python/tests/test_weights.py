@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_weights.py  prepare(): each layout of a checkpoint decoded in NumPy against gemm()."""
+import numpy as np
+import pytest
+
+import tilewright as tw
+from helpers import E2M1, TYPES, check, f64, values
+
+BF16, F16 = TYPES["bfloat16"], np.float16
+N, K, G = 64, 256, 64
+
+
+def packed(q, axis, order=range(8)):
+    """Eight elements of 4 bits in an int32 along an axis, the element order[i] at bit 4 i."""
+    q = np.moveaxis(q.astype(np.uint32), axis, -1)
+    q = q.reshape(*q.shape[:-1], -1, 8)
+    word = sum(q[..., j] << np.uint32(4 * i) for i, j in enumerate(order))
+    return np.ascontiguousarray(np.moveaxis(word, -1, axis)).view(np.int32)
+
+
+def parts(seed=0, zeros=True, scale=BF16):
+    """q (N, K), scales (N, K / G), zero points, and the weights rounded once."""
+    rng = np.random.default_rng(seed)
+    q = rng.integers(0, 16, (N, K))
+    s = (rng.random((N, K // G)) + 0.5).astype(scale)
+    z = rng.integers(0, 16, (N, K // G)) if zeros else np.full((N, K // G), 8)
+    wide = np.repeat(z, G, 1), np.repeat(f64(s), G, 1)
+    return q, s, z, f64(((q - wide[0]) * wide[1]).astype(scale))
+
+
+AWQ = [0, 2, 4, 6, 1, 3, 5, 7]
+
+
+def gptq(version=2, **options):
+    """Version 1 stores a zero point less 1: 15 is 16."""
+    q, s, z, w = parts(**options)
+    if version == 1:
+        w = f64(((q - np.repeat(z + 1, G, 1)) * np.repeat(f64(s), G, 1)).astype(s.dtype))
+    tensors = packed(q.T, 0), np.ascontiguousarray(s.T), packed(z.T, 1)
+    return tw.prepare(*tensors, gptq_version=version), w
+
+
+def awq(**options):
+    q, s, z, w = parts(**options)
+    return tw.prepare(packed(q.T, 1, AWQ), np.ascontiguousarray(s.T), packed(z.T, 1, AWQ)), w
+
+
+def compressed_tensors(**options):
+    q, s, z, w = parts(**options)
+    return tw.prepare(packed(q, 1), s, packed(z, 0)), w
+
+
+def without_zeros(**options):
+    q, s, z, w = parts(zeros=False, **options)
+    return tw.prepare(packed(q, 1), s), w
+
+
+def int8_pairs(**options):
+    q, s, _, w = parts(zeros=False, **options)
+    q = (q - 8 & 15).astype(np.uint8)
+    return tw.prepare((q[:, ::2] | q[:, 1::2] << 4).view(np.int8), s), w
+
+
+LAYOUTS = {"GPTQ": lambda **o: gptq(1, **o), "GPTQ 2": gptq, "AWQ": awq,
+           "compressed-tensors": compressed_tensors, "no zero points": without_zeros,
+           "int8 pairs": int8_pairs}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("scale", [BF16, F16], ids=["bf16", "f16"])
+@pytest.mark.parametrize("m", [1, 40, 200])
+def test_layouts(name, scale, m):
+    prepared, w = LAYOUTS[name](scale=scale)
+    assert prepared.shape == (K, N) and prepared.format == "int4" and prepared.group == G
+    assert prepared.rounded_scales == 0
+    a = values(np.random.default_rng(1), (m, K), "bfloat16" if scale is BF16 else "float16")
+    d = tw.gemm(a, prepared)
+    assert d.shape == (m, N) and d.dtype == a.dtype
+    check(d, f64(a), w.T)
+
+
+def pairs(form, seed=2):
+    """e2m1 pairs, scales and the weights of mxfp4 or nvfp4, with the float32 of nvfp4."""
+    rng = np.random.default_rng(seed)
+    q = rng.integers(0, 16, (N, K)).astype(np.uint8)
+    if form == "mxfp4":
+        s = rng.integers(120, 128, (N, K // 32)).astype(np.uint8)
+        w = E2M1[q] * np.repeat(2.0 ** (s.astype(int) - 127), 32, 1)
+        return q[:, ::2] | q[:, 1::2] << 4, s, None, w
+    s = (rng.random((N, K // 16)) * 4 + 0.1).astype(TYPES["float8_e4m3fn"])
+    second = np.array([0.37], np.float32)
+    w = E2M1[q] * np.repeat(f64(s), 16, 1) * float(second[0])
+    return q[:, ::2] | q[:, 1::2] << 4, s, second, w
+
+
+@pytest.mark.parametrize("form", ["mxfp4", "nvfp4"])
+@pytest.mark.parametrize("result", ["bfloat16", "float32"])
+def test_float4(form, result):
+    if (form, result) == ("nvfp4", "float32"):
+        pytest.skip("no kernel: docs/weights4.md")
+    data, s, second, w = pairs(form)
+    a = values(np.random.default_rng(3), (40, K), "bfloat16")
+    prepared = tw.prepare(data, s, second=second)
+    check(tw.gemm(a, prepared, out_dtype=result), f64(a), w.T)
+    if second is not None:
+        same = tw.prepare(data, s, second=1 / second, second_is_reciprocal=True)
+        check(tw.gemm(a, same, out_dtype=result), f64(a), w.T, roundings=32)
+
+
+@pytest.mark.parametrize("form", ["mxfp4", "nvfp4"])
+def test_of_scaled(form):
+    """The elements of quantize() are multiplied exactly."""
+    rng = np.random.default_rng(4)
+    m = rng.standard_normal((N, K)).astype(np.float32)
+    q = tw.quantize(m, form, scaling="linear")
+    prepared = tw.prepare(q)
+    low, high = E2M1[q.data & 15], E2M1[q.data >> 4]
+    per = 32 if form == "mxfp4" else 16
+    s = q.scale.view(np.uint8).reshape(-1)[:N * K // per].reshape(N, -1)
+    s = 2.0 ** (s.astype(int) - 127) if form == "mxfp4" else f64(s.view(TYPES["float8_e4m3fn"]))
+    w = np.stack([low, high], -1).reshape(N, K) * np.repeat(s, per, 1)
+    w = w * (1.0 if q.level is None else float(q.level[0]))
+    a = values(rng, (24, K), "bfloat16")
+    check(tw.gemm(a, prepared), f64(a), w.T)
+
+
+@pytest.mark.parametrize("group", [32, 64, 0])
+@pytest.mark.parametrize("dtype", [np.float32, F16, BF16], ids=["f32", "f16", "bf16"])
+def test_a_matrix_is_quantised(group, dtype):
+    rng = np.random.default_rng(5)
+    m = rng.standard_normal((N, K)).astype(dtype)
+    of = F16 if dtype is F16 else BF16
+    prepared = tw.prepare(m, to="int4", group=group)
+    per = group or K
+    s = f64((abs(f64(m)).reshape(N, -1, per).max(-1) / 7).astype(np.float32).astype(of))
+    s = np.repeat(s, per, 1)
+    w = f64((np.clip(np.rint(f64(m) / s), -8, 7) * s).astype(of))
+    a = values(rng, (24, K), "float16" if of is F16 else "bfloat16")
+    d = f64(tw.gemm(a, prepared))
+    right = f64(a) @ w.T
+    # An element between two integers may round to the other one in float32.
+    assert abs(d - right).max() < 0.02 * abs(right).max() and abs(d - right).mean() < 0.02
+
+
+def test_bias_activation_and_a_batch():
+    prepared, w = int8_pairs()
+    rng = np.random.default_rng(6)
+    a, bias = values(rng, (40, K), "bfloat16"), values(rng, (N,), "bfloat16")
+    check(tw.gemm(a, prepared, bias=bias, alpha=0.5), f64(a), w.T, 0.5, f64(bias))
+    d = f64(tw.gemm(a, prepared, activation="relu"))
+    right = np.maximum(f64(a) @ w.T, 0)
+    assert (abs(d - right) <= abs(right) / 200 + 0.01).all()
+    x = values(rng, (3, 40, K), "bfloat16")
+    check(tw.gemm(x, prepared), f64(x), w.T)
+
+
+def test_as_a_file():
+    """numpy.save() keeps prepared weights; the header has format and extents."""
+    prepared, w = awq()
+    again = tw.Prepared(prepared.data.copy())
+    assert again.shape == prepared.shape and again.layout is None and again.zeros == "integers"
+    assert "int4" in repr(again)
+    a = values(np.random.default_rng(7), (8, K), "bfloat16")
+    check(tw.gemm(a, again), f64(a), w.T)
+
+
+def test_a_plan():
+    prepared, w = without_zeros()
+    a = values(np.random.default_rng(8), (40, K), "bfloat16")
+    p = tw.plan(a, prepared)
+    assert p.us > 0
+    check(p(a, prepared), f64(a), w.T)
+
+
+def test_scales_of_another_type_are_rounded_by_request():
+    q, s, z, w = parts(scale=F16)
+    a = values(np.random.default_rng(9), (8, K), "bfloat16")
+    with pytest.raises(tw.RefusedError) as caught:
+        tw.gemm(a, tw.prepare(packed(q, 1), s, packed(z, 0)))
+    assert caught.value.code == "TW0467"
+    rounded = tw.prepare(packed(q, 1), s, packed(z, 0), scales_to="bf16")
+    assert rounded.rounded_scales > 0
+    of = f64(s.astype(BF16))
+    w = f64(((q - np.repeat(z, G, 1)) * np.repeat(of, G, 1)).astype(BF16))
+    check(tw.gemm(a, rounded), f64(a), w.T)
+
+
+REFUSED = {
+    "no layout": (lambda: tw.prepare(np.zeros((4, 5), np.int32), np.zeros((3, 2), BF16)), "TW0468"),
+    "no scales": (lambda: tw.prepare(np.zeros((64, 8), np.int32)), "TW0484"),
+    "a list": (lambda: tw.prepare([1, 2], np.zeros((3, 2), BF16)), "TW0483"),
+    "another format": (lambda: tw.prepare(tw.quantize(np.ones((64, 64), np.float32), "e4m3:row")),
+                       "TW0484"),
+    "swizzled scales": (lambda: tw.prepare(tw.quantize(np.ones((64, 64), np.float32), "mxfp4")),
+                        "TW0484"),
+    "strides": (lambda: tw.prepare(np.zeros((64, 64), np.int32)[:, ::2], np.zeros((64, 4), BF16)),
+                "TW0482"),
+    "a version": (lambda: tw.prepare(np.zeros((8, 8), np.int32), np.zeros((1, 8), BF16),
+                                     gptq_version=3), "TW0486"),
+    "a type of scales": (lambda: tw.prepare(np.ones((64, 64), np.float32), to="int4",
+                                            scales_to="float32"), "TW0486"),
+    "a group": (lambda: tw.prepare(np.ones((64, 64), np.float32), to="int4", group=48), "TW0465"),
+    "a word": (lambda: tw.prepare(np.ones((64, 64), np.float32), to="int3"), "TW0486"),
+    "bytes without a header": (lambda: tw.Prepared(np.zeros(1024, np.uint8)), "TW0466"),
+    "few bytes": (lambda: tw.Prepared(np.zeros(24, np.uint8)), "TW0466"),
+    "a part": (lambda: tw.Prepared(int8_pairs()[0].data[:-1]), "TW0466"),
+    "another type": (lambda: tw.Prepared(np.zeros(1024, np.int32)), "TW0466"),
+    "scales of b too": (lambda: tw.gemm(np.ones((8, K), BF16), int8_pairs()[0],
+                                         scale_b=np.ones((), np.float32)), "TW0484"),
+    "a gate": (lambda: tw.gemm(np.ones((8, K), BF16), int8_pairs()[0], activation="silu",
+                               gate="split"), "TW0467"),
+    "another k": (lambda: tw.gemm(np.ones((8, 128), BF16), int8_pairs()[0]), "TW0616"),
+    "to of NumPy": (lambda: int8_pairs()[0].to("cuda"), "TW0483"),
+}
+
+
+@pytest.mark.parametrize("row", REFUSED)
+def test_refused(row):
+    call, code = REFUSED[row]
+    with pytest.raises(tw.RefusedError) as caught:
+        call()
+    assert caught.value.code == code, caught.value
