@@ -6,6 +6,7 @@
 
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tools/measure/support.hpp"
 
 namespace tw::bench {
@@ -107,8 +108,8 @@ TEST(Shapes, NamesAreUniqueAndSelectionsExist) {
 
 TEST(Shapes, UnsupportedShapesStateTheReason) {
   EXPECT_FALSE(why_unsupported(parse(valid())[0]));
-  for (auto const& [field, value] : std::vector<std::pair<std::string, nlohmann::json>>{
-           {"group_m", {1, 2}}, {"epilogue", "softmax"}, {"category", "grouped"}, {"alpha", 2}}) {
+  for (auto const& [field, value] :
+       std::vector<std::pair<std::string, nlohmann::json>>{{"epilogue", "softmax"}, {"alpha", 2}}) {
     auto entry = valid();
     entry[field] = value;
     EXPECT_TRUE(why_unsupported(parse(entry)[0])) << field;
@@ -120,7 +121,157 @@ TEST(Shapes, ThePublicListIsReadWhole) {
   EXPECT_EQ(shapes.size(), 65U);
   std::size_t supported = 0;
   for (auto const& s : shapes) supported += why_unsupported(s) ? 0 : 1;
-  EXPECT_EQ(supported, 60U);
+  EXPECT_EQ(supported, 65U);
+}
+
+/// The category "grouped": the batch is the number of groups, of `m` rows or of "group_m".
+TEST(Shapes, GroupsOfOlderLists) {
+  auto entry = valid();
+  entry["category"] = "grouped", entry["batch"] = 4, entry["m"] = 64;
+  gemm_shape s = parse(entry)[0];
+  EXPECT_EQ(s.groups.count, 4);
+  EXPECT_EQ(s.m, 256);
+  EXPECT_EQ(s.batch, 1);
+  EXPECT_EQ(sizes_of_groups(s, 1), (std::vector<std::int64_t>{64, 64, 64, 64}));
+  entry["group_m"] = {7, 1, 120};
+  s = parse(entry)[0];
+  EXPECT_EQ(s.groups.count, 3);
+  EXPECT_EQ(s.m, 128);
+  EXPECT_EQ(sizes_of_groups(s, 1), (std::vector<std::int64_t>{7, 1, 120}));
+  EXPECT_EQ(groups_text(s.groups), "3 given groups of m");
+}
+
+TEST(Shapes, GroupsHaveAnAxisAndAPattern) {
+  auto entry = valid();
+  entry["m"] = 640, entry["n"] = 64, entry["k"] = 320, entry["groups"] = 5;
+  for (std::string const axis : {"m", "n", "k"})
+    for (char const* const pattern : group_pattern_names) {
+      entry["group_axis"] = axis, entry["group_pattern"] = pattern;
+      gemm_shape const s = parse(entry)[0];
+      EXPECT_FALSE(why_unsupported(s));
+      gemm_problem const p = problem_of(s);
+      ASSERT_TRUE(p.groups);
+      EXPECT_EQ(group_axis_names[static_cast<int>(p.groups->axis)], axis);
+      EXPECT_FALSE(accept(p)) << axis;
+      EXPECT_EQ(p.a_matrices(), axis == "n" ? 5 : 1);
+      EXPECT_EQ(p.b_matrices(), axis == "m" ? 5 : 1);
+      EXPECT_EQ(p.d_matrices(), axis == "k" ? 5 : 1);
+      EXPECT_EQ(groups_text(s.groups), std::string("5 ") + pattern + " groups of " + axis);
+    }
+  EXPECT_EQ(refusal_with("groups", "5"), "TW0702");
+  EXPECT_EQ(refusal_with("groups", 0), "TW0704");
+  EXPECT_EQ(refusal_with("group_axis", "m"), "TW0703");  // without groups
+  entry = valid();
+  entry["groups"] = 2, entry["group_pattern"] = "skewed";
+  EXPECT_EQ(refusal(nlohmann::json::array({entry}).dump()), "TW0703");
+  entry["group_pattern"] = "zipf", entry["group_axis"] = "slots";
+  EXPECT_EQ(refusal(nlohmann::json::array({entry}).dump()), "TW0703");
+  entry["group_axis"] = "m", entry["batch"] = 2;
+  EXPECT_TRUE(why_unsupported(parse(entry)[0]));
+}
+
+/// Sizes add up to the total and are multiples of the step; each pattern keeps its description.
+TEST(Shapes, SizesOfGroups) {
+  for (std::int64_t const count : {1, 2, 5, 8, 256, 1000})
+    for (std::int64_t const step : {1, 8})
+      for (std::int64_t const units : {1, 7, 4096, 3000000})
+        for (int i = 0; i < 5; ++i) {
+          if (units > 4096 && count != 8) continue;
+          auto const pattern = static_cast<group_pattern>(i);
+          auto const sizes = group_sizes(pattern, units * step, count, step, 3);
+          ASSERT_EQ(sizes.size(), static_cast<std::size_t>(count));
+          std::int64_t sum = 0, used = 0, most = 0, least = units * step;
+          for (std::int64_t const x : sizes) {
+            EXPECT_GE(x, 0);
+            EXPECT_EQ(x % step, 0);
+            sum += x, used += x > 0 ? 1 : 0;
+            most = std::max(most, x), least = std::min(least, x);
+          }
+          EXPECT_EQ(sum, units * step) << group_pattern_names[i] << " " << count;
+          EXPECT_EQ(sizes, group_sizes(pattern, units * step, count, step, 3));
+          if (pattern == group_pattern::equal) {
+            EXPECT_LE(most - least, step);
+          }
+          if (pattern == group_pattern::one_hot) {
+            EXPECT_EQ(used, 1);
+          }
+          if (pattern == group_pattern::half_empty) {
+            EXPECT_LE(used, (count + 1) / 2);
+          }
+          if (count == 8 && units == 3000000) {
+            // Parts of 1/8, and of 1/(8 H) to 1/H with H = 2.718.
+            double const even = static_cast<double>(sum) / 8;
+            double const h = 2.7178571;
+            if (pattern == group_pattern::uniform) {
+              EXPECT_LT(static_cast<double>(most - least), 0.02 * even);
+            }
+            if (pattern == group_pattern::zipf) {
+              EXPECT_NEAR(static_cast<double>(most) / static_cast<double>(sum), 1 / h, 0.01);
+              EXPECT_NEAR(static_cast<double>(least) / static_cast<double>(sum), 1 / (8 * h), 0.01);
+            }
+          }
+        }
+}
+
+/// Equal groups as a batch have the operands of the groups.
+TEST(Shapes, EqualGroupsAreABatch) {
+  auto entry = valid();
+  entry["m"] = 640, entry["n"] = 1280, entry["k"] = 320, entry["groups"] = 5;
+  for (std::string const layout : {"TN", "TT", "NT", "NN"})
+    for (std::string const axis : {"m", "n", "k"}) {
+      entry["group_axis"] = axis, entry["layout"] = layout;
+      gemm_shape const s = parse(entry)[0];
+      gemm_problem const p = problem_of(s);
+      auto const batch = groups_as_batch(p);
+      ASSERT_TRUE(batch);
+      EXPECT_FALSE(accept(*batch)) << layout << " " << axis;
+      EXPECT_EQ(batch->batch, 5);
+      std::vector<std::int32_t> ends;
+      for (std::int64_t const x : sizes_of_groups(s, 1))
+        ends.push_back(static_cast<std::int32_t>(x) + (ends.empty() ? 0 : ends.back()));
+      for (group_range const& r : ranges_of_groups(p, ends.data()).of) {
+        std::byte memory{};
+        gemm_operands const o{&memory, &memory, nullptr, &memory};
+        group_slice const one = slice_of_group(p, o, r);
+        auto const distance = [&](void const* x) {
+          return static_cast<std::byte const*>(x) - &memory;
+        };
+        EXPECT_EQ(one.problem.m, batch->m);
+        EXPECT_EQ(one.problem.n, batch->n);
+        EXPECT_EQ(one.problem.k, batch->k);
+        EXPECT_EQ(distance(one.operands.a), r.group * batch->a.batch_stride_bytes());
+        EXPECT_EQ(distance(one.operands.b), r.group * batch->b.batch_stride_bytes());
+        EXPECT_EQ(distance(one.operands.d), r.group * batch->d.batch_stride_bytes());
+      }
+    }
+  entry["m"] = 641, entry["group_axis"] = "m";
+  EXPECT_FALSE(groups_as_batch(problem_of(parse(entry)[0])));
+}
+
+TEST(Shapes, PreparedWeights) {
+  auto entry = valid();
+  entry["m"] = 3, entry["n"] = 256, entry["k"] = 128;
+  for (std::string const w : {"mxfp4", "nvfp4", "int4", "int4:32", "int4:64:integers"}) {
+    entry["weights"] = w;
+    gemm_shape const s = parse(entry)[0];
+    gemm_problem const p = problem_of(s);
+    EXPECT_TRUE(p.weights_b);
+    EXPECT_FALSE(accept(p)) << w;
+    EXPECT_FALSE(with_16_bit_b(p).weights_b);
+    weights_desc const of{p.n, p.k, 1, p.weights_b};
+    EXPECT_EQ(compulsory_bytes(s),
+              3 * 128 * 2 + static_cast<double>(of.matrix_bytes()) + 3 * 256 * 2);
+  }
+  EXPECT_EQ(refusal_with("weights", "int5"), "TW0703");
+  EXPECT_EQ(refusal_with("weights", 4), "TW0702");
+}
+
+TEST(Shapes, TheListsOfGroupsAndWeightsAreAccepted) {
+  for (char const* const file : {"shapes_groups.json", "shapes_weights4.json"})
+    for (gemm_shape const& s : read_shapes(std::string(TW_SOURCE_DIR "/bench/") + file)) {
+      EXPECT_FALSE(why_unsupported(s)) << s.name;
+      EXPECT_FALSE(accept(problem_of(s))) << s.name << ": " << to_string(*accept(problem_of(s)));
+    }
 }
 
 TEST(Shapes, ATypeOfDFollowsTheOperands) {

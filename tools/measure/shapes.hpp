@@ -21,6 +21,7 @@
 #include "tilewright/base/check.hpp"
 #include "tools/measure/shape.hpp"
 #include "tools/request/dtypes.hpp"
+#include "tools/request/problem_request.hpp"
 
 namespace tw::bench {
 
@@ -59,10 +60,58 @@ inline std::int64_t extent(nlohmann::json const& o, char const* key, std::string
 inline void check_sizes(gemm_shape const& s, std::string const& where) {
   double const m = static_cast<double>(s.m), n = static_cast<double>(s.n);
   double const k = static_cast<double>(s.k), batch = static_cast<double>(s.batch);
-  double const bytes = 4 * batch * std::max({m * k, k * n, m * n});
+  auto const matrices = [&](group_axis each) {
+    bool const groups = s.groups.count > 0 && s.groups.axis == each;
+    return groups ? static_cast<double>(s.groups.count) : batch;
+  };
+  double const bytes =
+      4 * std::max({matrices(group_axis::n) * m * k, matrices(group_axis::m) * k * n,
+                    matrices(group_axis::k) * m * n});
   if (bytes > max_operand_bytes)
     throw rejected({"TW0704", where + ", largest operand at 4 bytes an element",
                     std::to_string(bytes / 1e9) + " GB", "at most 1000 GB", ""});
+}
+
+/// "groups", "group_axis" and "group_pattern". In the category "grouped" of older lists `batch` is
+/// the number of groups of `m` rows, or of the rows of "group_m".
+inline void read_groups(nlohmann::json const& o, std::string const& where, gemm_shape& s) {
+  auto const field = [&](char const* key) { return where + ", field \"" + key + "\""; };
+  auto const refused = [&](char const* key, std::string const& got, std::string const& need) {
+    throw rejected({"TW0703", field(key), got, need, ""});
+  };
+  if (o.contains("group_m")) {
+    if (!o["group_m"].is_array())
+      throw rejected({"TW0702", field("group_m"), o["group_m"].dump(), "a list", ""});
+    std::int64_t total = 0;
+    for (auto const& rows : o["group_m"]) {
+      s.groups.sizes.push_back(count_field(rows, field("group_m")));
+      total += s.groups.sizes.back();
+    }
+    s.groups.count = static_cast<std::int64_t>(s.groups.sizes.size());
+    s.batch = 1, s.m = total;
+  } else if (s.category == "grouped" && !o.contains("groups")) {
+    s.groups.count = s.batch;
+    s.m *= s.batch, s.batch = 1;
+  }
+  if (o.contains("groups")) {
+    if (o.contains("group_m"))
+      refused("groups", o["groups"].dump(), "groups with a pattern, or group_m");
+    s.groups.count = extent(o, "groups", where);
+  }
+  for (char const* const key : {"group_axis", "group_pattern"})
+    if (o.contains(key) && !o.contains("groups"))
+      refused(key, o[key].dump(), "the field \"groups\" too");
+  if (o.contains("group_axis")) {
+    std::string const word = text_field(o, "group_axis", where);
+    if (word != "m" && word != "n" && word != "k") refused("group_axis", word, "m, n or k");
+    s.groups.axis = word == "m" ? group_axis::m : word == "n" ? group_axis::n : group_axis::k;
+  }
+  if (o.contains("group_pattern")) {
+    std::string const word = text_field(o, "group_pattern", where);
+    auto const pattern = find_group_pattern(word);
+    if (!pattern) refused("group_pattern", word, "equal, uniform, zipf, one-hot or half-empty");
+    s.groups.pattern = *pattern;
+  }
 }
 
 inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_file) {
@@ -84,19 +133,17 @@ inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_
       throw rejected({"TW0703", where + ", field \"scale_d\"", s.scale_d.text,
                       "amax-row, amax-1x128 or given", ""});
   }
-  if (o.contains("group_m")) {
-    if (!o["group_m"].is_array())
-      throw rejected({"TW0702", where + ", field \"group_m\"", o["group_m"].dump(), "a list", ""});
-    for (auto const& rows : o["group_m"])
-      s.group_m.push_back(count_field(rows, where + ", field \"group_m\""));
-  }
+  if (o.contains("weights")) s.weights = text_field(o, "weights", where);
+  read_groups(o, where, s);
   if (!find_dtype(s.dtype))
     throw rejected({"TW0703", where + ", field \"dtype\"", s.dtype, dtype_names(), ""});
+  if (!s.weights.empty() && !parse_weights(s.weights, find_dtype(s.dtype)->ab))
+    throw rejected({"TW0703", where + ", field \"weights\"", s.weights, weights_words, ""});
   if (s.layout != "TN" && s.layout != "TT" && s.layout != "NT" && s.layout != "NN")
     throw rejected({"TW0703", where + ", field \"layout\"", s.layout, "TN, TT, NT or NN", ""});
-  std::set<std::string> const known = {"name",    "category", "m",      "n",
-                                       "k",       "dtype",    "layout", "batch",
-                                       "group_m", "epilogue", "scale_d"};
+  std::set<std::string> const known = {
+      "name",    "category", "m",       "n",      "k",          "dtype",         "layout", "batch",
+      "group_m", "epilogue", "scale_d", "groups", "group_axis", "group_pattern", "weights"};
   for (auto const& [key, value] : o.items())
     if (!known.contains(key)) s.unknown_fields.push_back(key);
   check_sizes(s, where);

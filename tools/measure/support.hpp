@@ -2,11 +2,15 @@
 // support.hpp  Which shapes the library computes, and the problem that a shape stands for.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 #include "tools/measure/shape.hpp"
 #include "tools/request/dtypes.hpp"
 #include "tools/request/epilogues.hpp"
@@ -18,13 +22,14 @@ namespace tw::bench {
 
 /// Nothing, or why the shape cannot be measured yet. Such shapes are listed, never dropped.
 inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
-  if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped GEMMs";
   if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
   bool const f32 = holds_float_sums(find_dtype(s.dtype).value().d);
   if (!s.epilogue.empty() && (f32 || s.batch > 1))
     return "not supported yet: epilogues of batches or with f32 results";
   if ((s.scale_d.any() || find_dtype(s.dtype).value().format_d) && s.batch > 1)
     return "not supported yet: batches with scales of D";
+  if (s.groups.count > 0 && s.batch > 1) return "groups in a batch";
+  if (s.groups.count > 0 && s.scale_d.any()) return "not supported yet: groups with scales of D";
   if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
   return std::nullopt;
 }
@@ -62,7 +67,53 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   for (role const x : a_and_b)
     if (type.scales[x]) a.scales[x] = scale_choice{*type.scales[x], scale_library::cublaslt};
   a.epilogue = find_epilogue(s.epilogue).value();
+  if (s.groups.count > 0) a.groups = group_desc{.axis = s.groups.axis, .count = s.groups.count};
+  if (!s.weights.empty()) a.weights = parse_weights(s.weights, type.ab).value();
   return tw::problem_of(a);
+}
+
+/// The sizes of the groups of a supported shape; without groups none.
+inline std::vector<std::int64_t> sizes_of_groups(gemm_shape const& s, std::uint64_t seed) {
+  if (s.groups.count == 0 || !s.groups.sizes.empty()) return s.groups.sizes;
+  gemm_problem const p = problem_of(s);
+  std::int64_t const step = step_of_numbers(p), total = ragged_extent(p);
+  return group_sizes(s.groups.pattern, total, s.groups.count, total % step == 0 ? step : 1, seed);
+}
+
+/// "8 zipf groups of m"; nothing without groups.
+inline std::string groups_text(shape_groups const& g) {
+  if (g.count == 0) return "";
+  std::string const pattern =
+      g.sizes.empty() ? group_pattern_names[static_cast<int>(g.pattern)] : "given";
+  return std::to_string(g.count) + " " + pattern + " groups of " +
+         group_axis_names[static_cast<int>(g.axis)];
+}
+
+/// Prepared weights as the kernels multiply them: a B of 16 bits.
+inline gemm_problem with_16_bit_b(gemm_problem p) {
+  p.weights_b = {};
+  return p;
+}
+
+/// Equal groups as a batch; nothing if they do not divide the extent equally. It has the operands
+/// of the groups.
+inline std::optional<gemm_problem> groups_as_batch(gemm_problem p) {
+  if (!p.groups || p.groups->slots()) return std::nullopt;
+  group_axis const axis = p.groups->axis;
+  std::int64_t const count = p.groups->count;
+  std::int64_t& extent = ragged_extent(p, axis);
+  if (extent % count != 0 || is_fused(p.epilogue) || p.scale_a || p.scale_b) return std::nullopt;
+  p.groups.reset();
+  p.batch = count, extent /= count;
+  auto const strided = [&](matrix_desc& m, bool ragged, bool cols) {
+    bool const contiguous = cols == (m.ord == order::row_major);
+    if (ragged) m.batch_stride_elems = extent * (contiguous ? 1 : m.pitch_elems);
+  };
+  strided(p.a, axis != group_axis::n, axis == group_axis::k);
+  strided(p.b, axis != group_axis::m, axis == group_axis::n);
+  strided(p.d, axis != group_axis::k, axis == group_axis::n);
+  if (p.c) strided(*p.c, axis != group_axis::k, axis == group_axis::n);
+  return p;
 }
 
 /// The batch with arrays of addresses.
@@ -84,8 +135,24 @@ inline double compulsory_bytes(gemm_shape const& s) {
   auto const e = find_epilogue(s.epilogue);
   double const results =
       e ? m * static_cast<double>(result_cols(e->epilogue, s.n)) * (e->residual ? 2 : 1) : m * n;
-  double const bits = (m * k + k * n) * size_bits(type.ab) + results * size_bits(type.d);
-  return static_cast<double>(s.batch) * bits / 8;
+  // Matrices of groups: those that are not empty, of D all.
+  double read = static_cast<double>(s.batch), written = read, of_a = read, of_b = read;
+  if (s.groups.count > 0) {
+    auto const sizes = sizes_of_groups(s, 1);
+    read = static_cast<double>(
+        std::count_if(sizes.begin(), sizes.end(), [](auto x) { return x > 0; }));
+    of_a = s.groups.axis == group_axis::n ? read : 1;
+    of_b = s.groups.axis == group_axis::m ? read : 1;
+    written = s.groups.axis == group_axis::k ? static_cast<double>(s.groups.count) : 1;
+  }
+  double b_bits = k * n * size_bits(type.ab);
+  if (!s.weights.empty()) {
+    weights_desc const w{s.n, s.k, 1, parse_weights(s.weights, type.ab).value()};
+    b_bits = 8 * static_cast<double>(w.matrix_bytes());
+  }
+  return (of_a * m * k * size_bits(type.ab) + of_b * b_bits +
+          written * results * size_bits(type.d)) /
+         8;
 }
 
 }  // namespace tw::bench

@@ -33,6 +33,10 @@ struct problem_request {
   weight_format weights = {};  // of B, prepared
 };
 
+/// The words of parse_weights(), for messages.
+inline constexpr char const* weights_words =
+    "mxfp4, nvfp4, int4, int4:GROUP or int4:GROUP:integers or floats";
+
 /// "mxfp4", "nvfp4", "int4", "int4:32", "int4:64:integers": the group, which is 128 if it is not
 /// given (0: all K), and the zero points. Scales of int4 have the type of the activations. Nothing
 /// for other words.

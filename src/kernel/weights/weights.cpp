@@ -123,6 +123,24 @@ stored_scale stored(weight_format const& f, elem from, void const* scales, std::
 
 }  // namespace
 
+void write_weights_header(weights_desc const& w, void* to) {
+  header const h{magic,
+                 weights_version,
+                 static_cast<std::uint32_t>(w.format.code),
+                 static_cast<std::uint32_t>(w.format.scale),
+                 static_cast<std::uint32_t>(w.format.zeros),
+                 static_cast<std::uint32_t>(w.format.group),
+                 w.shift,
+                 w.factor,
+                 0,
+                 w.n,
+                 w.k,
+                 w.matrices,
+                 w.bytes()};
+  std::memset(to, 0, weights_header_bytes);
+  std::memcpy(to, &h, sizeof h);
+}
+
 weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to) {
   if (auto const why = accept(w)) throw rejected(*why);
   weight_format const& f = w.format;
@@ -149,20 +167,7 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
 
   auto* const out = static_cast<std::uint8_t*>(to);
   std::memset(out, 0, static_cast<std::size_t>(w.bytes()));
-  header const h{magic,
-                 weights_version,
-                 static_cast<std::uint32_t>(f.code),
-                 static_cast<std::uint32_t>(f.scale),
-                 static_cast<std::uint32_t>(f.zeros),
-                 static_cast<std::uint32_t>(f.group),
-                 w.shift,
-                 w.factor,
-                 0,
-                 w.n,
-                 w.k,
-                 w.matrices,
-                 w.bytes()};
-  std::memcpy(out, &h, sizeof h);
+  write_weights_header(w, out);
 
   weight_counts counts;
   block_places const p = places_of(f);
@@ -291,37 +296,49 @@ double sum_to_odd(double a, double b) {
   return std::nextafter(s, rest > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-}  // namespace
-
-double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix, std::int64_t n,
-                 std::int64_t k) {
-  weight_format const& f = w.format;
-  auto const* const block =
-      static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
-  auto const in_block = make_coord(n % 64, k % 64);
-  i64 const at = weight_nibbles(1, 1, f.block_bytes())(in_block);
-  unsigned const q = block[at / 2] >> 4 * (at % 2) & 15U;
-  i64 const scale = weight_scales(f.scales_per_row())(in_block);
-  double const s = static_cast<double>(float_of(f.scale, block + f.nibble_bytes, scale));
+/// A weight of a block: its nibble and its scale, as they are counted there.
+double weight_in(weight_format const& f, std::uint8_t const* block, std::size_t nibble,
+                 std::size_t scale) {
+  unsigned const q = block[nibble / 2] >> 4 * (nibble % 2) & 15U;
+  auto const at = static_cast<std::int64_t>(scale);
+  double const s = static_cast<double>(float_of(f.scale, block + f.nibble_bytes, at));
   if (f.code != weight_code::int4)
     return static_cast<double>(to_float(e2m1{static_cast<std::uint8_t>(q)})) * s;
   std::uint8_t const* const zeros = block + f.nibble_bytes + f.scale_bytes();
   switch (f.zeros) {
-    case weight_zeros::integers: return (static_cast<int>(q) - zeros[scale]) * s;
+    case weight_zeros::integers: return (static_cast<int>(q) - zeros[at]) * s;
     case weight_zeros::floats:
       return sum_to_odd((static_cast<int>(q) - 8) * s,
-                        static_cast<double>(float_of(f.scale, zeros, scale)));
+                        static_cast<double>(float_of(f.scale, zeros, at)));
     default: return (static_cast<int>(q) - 8) * s;
   }
+}
+
+}  // namespace
+
+double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix, std::int64_t n,
+                 std::int64_t k) {
+  auto const* const block =
+      static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
+  auto const in_block = make_coord(n % 64, k % 64);
+  return weight_in(w.format, block,
+                   static_cast<std::size_t>(weight_nibbles(1, 1, w.format.block_bytes())(in_block)),
+                   static_cast<std::size_t>(weight_scales(w.format.scales_per_row())(in_block)));
 }
 
 void decode_weights(weights_desc const& w, void const* blocks, std::int64_t matrix, elem to,
                     void* out) {
   auto* const bits = static_cast<std::uint16_t*>(out);
+  block_places const p = places_of(w.format);
+  int const each = weight_block / w.format.scales_per_row();
   for (std::int64_t n = 0; n < w.n; ++n)
     for (std::int64_t k = 0; k < w.k; ++k) {
+      auto const* const block =
+          static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
+      auto const row = static_cast<std::size_t>(n % 64), col = static_cast<std::size_t>(k % 64);
+      double const x = weight_in(w.format, block, p.nibble[64 * row + col],
+                                 p.scale[4 * row + col / static_cast<std::size_t>(each)]);
       // A float holds all weights but those with float zero points, which are rounded to odd.
-      double const x = weight_at(w, blocks, matrix, n, k);
       auto y = static_cast<float>(x);
       if (static_cast<double>(y) != x && std::isfinite(x)) {
         if (std::fabs(static_cast<double>(y)) > std::fabs(x)) y = std::nextafter(y, 0.0F);

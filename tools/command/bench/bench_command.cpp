@@ -58,6 +58,34 @@ void add_gemm(CLI::App& bench, int& status) {
   verb->add_option("--batch", o->batch, "Matrices in the batch of each size")
       ->check(above_zero())
       ->capture_default_str();
+  CLI::Option* const groups =
+      verb->add_option("--groups", o->groups.count,
+                       "Groups of unequal size of each size, whose M, N or K they divide "
+                       "(docs/groups.md)")
+          ->check(CLI::Range(1, max_groups));
+  verb->add_option_function<std::string>(
+          "--group-axis",
+          [o](std::string const& word) {
+            o->groups.axis = word == "k"   ? group_axis::k
+                             : word == "n" ? group_axis::n
+                                           : group_axis::m;
+          },
+          "The extent that groups divide (default m)")
+      ->transform(one_of({"m", "n", "k"}))
+      ->needs(groups);
+  verb->add_option_function<std::string>(
+          "--group-pattern",
+          [o](std::string const& word) {
+            o->groups.pattern = bench::find_group_pattern(word).value();
+          },
+          "Sizes of groups: equal (default); uniform or zipf: rows choose groups at random; "
+          "one-hot: one group has all; half-empty: every second has none")
+      ->transform(
+          one_of({std::begin(bench::group_pattern_names), std::end(bench::group_pattern_names)}))
+      ->needs(groups);
+  verb->add_option("--weights", o->weights,
+                   "B is prepared 4-bit weights: mxfp4, nvfp4, int4 (group 128), int4:GROUP, "
+                   "int4:GROUP:integers or floats (docs/weights4.md)");
   verb->add_option("--shapes", o->shapes_path, "Shape list (JSON) instead of sizes");
   verb->add_option("--category", o->categories, "Only these categories")->delimiter(',');
   verb->add_option("--names", o->names, "Only these shapes")->delimiter(',');

@@ -78,6 +78,9 @@ std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
     s.scale_d = o.scale_d;
+    s.groups = o.groups, s.weights = o.weights;
+    if (!o.weights.empty() && !parse_weights(o.weights, find_dtype(dtype)->ab))
+      throw rejected({"TW0615", "--weights", o.weights, weights_words, "docs/weights4.md"});
     check_result_scales(result_scales_of(s));
     detail::check_sizes(s, "size " + s.name);
     shapes.push_back(s);

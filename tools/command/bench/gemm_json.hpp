@@ -39,7 +39,15 @@ inline nlohmann::json to_json(shape_result const& r, int sms) {
                         {"layout", s.layout},
                         {"batch", s.batch},
                         {"state", to_text(r.state)}};
-  if (!s.group_m.empty()) out["group_m"] = s.group_m;
+  if (s.groups.count > 0) {
+    out["groups"] = s.groups.count;
+    out["group_axis"] = group_axis_names[static_cast<int>(s.groups.axis)];
+    if (s.groups.sizes.empty())
+      out["group_pattern"] = group_pattern_names[static_cast<int>(s.groups.pattern)];
+    else
+      out["group_m"] = s.groups.sizes;
+  }
+  if (!s.weights.empty()) out["weights"] = s.weights;
   if (!s.epilogue.empty()) out["epilogue"] = s.epilogue;
   if (!s.scale_d.text.empty()) out["scale_d"] = s.scale_d.text;
   if (!r.reason.empty()) out["reason"] = r.reason;

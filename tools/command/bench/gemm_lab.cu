@@ -27,7 +27,8 @@ class measurement {
       : watch_(watch),
         options_(o),
         problem_(p),
-        sets_(p, o, watch.stream()),
+        plain_(with_16_bit_b(p)),
+        sets_(p, o, watch.stream(), sizes_of_groups(out.shape, o.seed)),
         out_(out) {
     watch_.wait();
     out_.buffer_sets = sets_.count();
@@ -48,6 +49,8 @@ class measurement {
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
     if (problem_.scale_d) add_wide_d();
+    if (problem_.weights_b) add_decoded();
+    if (out_.shape.groups.pattern == group_pattern::equal && !has_weights(problem_)) add_batch();
     if (by_pointers_too()) {
       gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), dev);
       add("tilewright_pointers", plan.kernel, prepare(plan, options_.batch_s));
@@ -59,8 +62,11 @@ class measurement {
 
   /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
   void add_cublaslt(cublaslt const& library) {
-    rest_.emplace(problem_);
-    product_.emplace(library, cublaslt_part(problem_), sets_.second_levels());
+    if (problem_.groups)
+      throw rejected({"TW0712", "cuBLASLt", "groups", "a GEMM without groups",
+                      "their sizes are on the host in its version 13.1"});
+    rest_.emplace(plain_);
+    product_.emplace(library, cublaslt_part(plain_), sets_.second_levels());
     auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
     add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
     provider_result same = out_.providers.back();
@@ -103,7 +109,8 @@ class measurement {
 
   /// Batches are measured by pointers as well.
   bool by_pointers_too() const {
-    return problem_.batch > 1 && !is_fused(problem_.epilogue) && !problem_.c;
+    return problem_.batch > 1 && !is_fused(problem_.epilogue) && !problem_.c &&
+           !has_weights(problem_);
   }
 
   /// Our plan with the order of sums that all shapes share. GEMMs without one have no such line.
@@ -124,6 +131,25 @@ class measurement {
     add("tilewright_bf16_d", plans[0].kernel, prepare(plans[0], options_.batch_s), wide);
   } catch (rejected const& e) {
     if (e.why().code != "TW0505") throw;
+  }
+
+  /// Our plan with the decoded weights as a B of 16 bits, if the build has its kernel.
+  void add_decoded() try {
+    gemm_plan const plan =
+        plans_of_family(plain_, sets_.decoded_at(0), gpu_device(), options_.family)[0];
+    add("tilewright_16_bit_b", plan.kernel, prepare([this, plan](int set, cudaStream_t stream) {
+          gemm(plan, sets_.decoded_at(set), stream);
+        }));
+  } catch (rejected const& e) {
+    if (e.why().code != "TW0505") throw;
+  }
+
+  /// Our plan for equal groups as a batch, if a batch has their operands.
+  void add_batch() {
+    auto const batch = groups_as_batch(problem_);
+    if (!batch || accept(*batch)) return;
+    gemm_plan const plan = plan_gemm(*batch, sets_.at(0), gpu_device());
+    add("tilewright_batch", plan.kernel, prepare(plan, options_.batch_s), *batch);
   }
 
   void add_cublaslt_pointers(cublaslt const& library) try {
@@ -162,7 +188,7 @@ class measurement {
   }
   contender_pointer prepare(lt_algorithm const& algorithm) {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
-      gemm_operands const o = sets_.at(set);
+      gemm_operands const o = sets_.decoded_at(set);
       gemm_operands part = o;
       if (rest_->any()) part.d = rest_->x();
       product_->enqueue(algorithm, part, stream);
@@ -181,7 +207,7 @@ class measurement {
 
   /// Runs the very graph that will be timed on poisoned results and compares the last set's.
   void add(std::string const& name, std::string const& kernel, contender_pointer program) {
-    add(name, kernel, std::move(program), problem_);
+    add(name, kernel, std::move(program), plain_);
   }
   /// Adds a contender that computes `p`.
   void add(std::string const& name, std::string const& kernel, contender_pointer program,
@@ -190,7 +216,8 @@ class measurement {
     result.provider = name;
     result.kernel = kernel;
     result_scan const found = run_and_scan(*program, p);
-    result.check = compare(p, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
+    result.check =
+        compare(p, sets_.decoded_at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
     result.check.unwritten = found.nans;
     result.check.passed = result.check.passed && found.nans == 0;
     out_.providers.push_back(result);
@@ -250,6 +277,7 @@ class measurement {
   stopwatch& watch_;
   measure_options const& options_;
   gemm_problem const problem_;
+  gemm_problem const plain_;  // with decoded weights: the reference's
   operand_sets const sets_;
   shape_result& out_;
   std::optional<lt_product> product_, by_pointers_;

@@ -12,9 +12,12 @@
 
 namespace tw::bench {
 
-/// "fp8_block_e4m3 amax-1x128": the types, and the scales of D.
+/// "fp8_block_e4m3 amax-1x128", "bf16 x mxfp4, 8 zipf groups of m": the types, the scales of D, and
+/// the groups.
 inline std::string dtype_cell(gemm_shape const& s) {
-  return s.scale_d.text.empty() ? s.dtype : s.dtype + " " + s.scale_d.text;
+  std::string text = s.weights.empty() ? s.dtype : s.dtype + " x " + s.weights;
+  if (!s.scale_d.text.empty()) text += " " + s.scale_d.text;
+  return s.groups.count == 0 ? text : text + ", " + groups_text(s.groups);
 }
 
 /// Columns wide enough for the names of these shapes.
@@ -75,7 +78,8 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
 }
 
 /// The contenders beside the usual ones: our plan in other orders of tiles, batches by pointers,
-/// dependent launches, one order of sums for all shapes, and a D of bf16 instead of 8 bits.
+/// dependent launches, one order of sums for all shapes, a D of bf16 instead of 8 bits, weights of
+/// 16 bits instead of 4, and equal groups as a batch.
 inline std::string others(shape_result const& r, std::string const& mode,
                           std::vector<sample> provider_result::*samples) {
   std::string lines;
@@ -83,7 +87,8 @@ inline std::string others(shape_result const& r, std::string const& mode,
   for (auto const& p : r.providers)
     if (p.provider.find(':') != std::string::npos || p.provider.ends_with("_pointers") ||
         p.provider.ends_with("_pdl") || p.provider.ends_with("_invariant") ||
-        p.provider.ends_with("_bf16_d"))
+        p.provider.ends_with("_bf16_d") || p.provider.ends_with("_16_bit_b") ||
+        p.provider.ends_with("_batch"))
       lines += "  " + mode + " " + p.provider + ": " + cell_us(median_us(p.*samples)) + " us, " +
                cell(median_us(p.*samples) / us, 4) + " of our time above\n";
   return lines;
@@ -143,7 +148,7 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
   for (auto const& category : categories)
     for (std::string const baseline :
          {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl",
-          "tilewright_invariant", "tilewright_bf16_d"}) {
+          "tilewright_invariant", "tilewright_bf16_d", "tilewright_16_bit_b", "tilewright_batch"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/measure/options.hpp"
+#include "tools/measure/shape.hpp"
 #include "tools/request/result_scale_request.hpp"
 
 namespace tw::bench {
@@ -17,6 +18,8 @@ struct gemm_bench_options {
   std::string dtype = "bf16", out_dtype, layout = "TN", epilogue;
   result_scale_request scale_d;
   std::int64_t batch = 1;
+  shape_groups groups;
+  std::string weights;
   std::vector<std::string> categories, names;
   std::string mode = "both", baseline = "cublaslt", data = "normal";
   std::string json_path, csv_path, commit;

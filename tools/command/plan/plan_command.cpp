@@ -88,9 +88,7 @@ gemm_problem problem_of(plan_request const& r) {
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   if (!r.weights.empty()) {
     auto const weights = parse_weights(r.weights, a.ab);
-    if (!weights)
-      refuse("TW0615", "--weights", r.weights,
-             "mxfp4, nvfp4, int4, int4:GROUP or int4:GROUP:integers or floats", "docs/weights4.md");
+    if (!weights) refuse("TW0615", "--weights", r.weights, weights_words, "docs/weights4.md");
     a.weights = *weights;
   }
   a.epilogue = bench::find_epilogue(r.epilogue).value();

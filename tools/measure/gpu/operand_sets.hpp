@@ -13,10 +13,12 @@
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 #include "tools/measure/gpu/data.hpp"
 #include "tools/measure/gpu/verify.hpp"
 #include "tools/measure/support.hpp"
+#include "tools/measure/weights.hpp"
 
 namespace tw::bench {
 
@@ -30,37 +32,49 @@ inline gemm_problem with_wide_d(gemm_problem p) {
 class operand_sets {
  public:
   /// At least two sets, and `cycle_bytes` in all of them together (but 4096 sets at most), filled
-  /// with random data. D has room for with_wide_d() too. Throws `rejected` TW0714 when the device
-  /// has too little memory.
-  operand_sets(gemm_problem const& p, measure_options const& o, cudaStream_t stream) {
-    auto const stride = [&](std::int64_t rows, std::int64_t columns, elem e) {
-      return padded((p.batch * rows * columns * size_bits(e) + 7) / 8);
+  /// with random data. D has room for with_wide_d() too. `sizes`: of the groups of `p`. Throws
+  /// `rejected` TW0714 when the device has too little memory.
+  operand_sets(gemm_problem const& p, measure_options const& o, cudaStream_t stream,
+               std::vector<std::int64_t> const& sizes = {}) {
+    auto const bytes_of = [](std::int64_t rows, std::int64_t columns, elem e) {
+      return padded((rows * columns * size_bits(e) + 7) / 8);
     };
+    auto const stride = [&](std::int64_t matrices, std::int64_t rows, std::int64_t columns,
+                            elem e) { return bytes_of(matrices * rows, columns, e); };
     elem const widest_d = p.scale_d ? elem::bf16 : p.d.type;
-    a_bytes_ = stride(p.m, p.k, p.a.type);
-    b_bytes_ = stride(p.k, p.n, p.b.type);
-    d_bytes_ = stride(p.m, result_cols(p.epilogue, p.n), widest_d);
-    c_bytes_ = p.c ? stride(p.m, result_cols(p.epilogue, p.n), p.c->type) : 0;
-    auto const scales = [&](std::optional<scale_desc> const& s, std::int64_t outer,
-                            std::int64_t k) {
+    std::int64_t const d_cols = result_cols(p.epilogue, p.n);
+    a_bytes_ = stride(p.a_matrices(), p.m, p.k, p.a.type);
+    plain_b_bytes_ = stride(p.b_matrices(), p.k, p.n, p.b.type);
+    b_bytes_ = plain_b_bytes_;
+    if (p.weights_b) b_bytes_ = padded(weights_desc{p.n, p.k, p.b_matrices(), p.weights_b}.bytes());
+    d_bytes_ = stride(p.d_matrices(), p.m, d_cols, widest_d);
+    c_bytes_ = p.c ? stride(p.d_matrices(), p.m, d_cols, p.c->type) : 0;
+    auto const scales = [&](std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
+                            std::int64_t matrices) {
       if (!s) return std::size_t{0};
-      std::int64_t const all = scale_extent(*s, outer, k) + (p.batch - 1) * s->batch_stride;
+      std::int64_t const all = scale_extent(*s, outer, k) + (matrices - 1) * s->batch_stride;
       return padded(all * size_bytes(s->type));
     };
-    for (role const x : a_and_b) scale_bytes_[x] = scales(scale(p, x), outer_extent(p, x), p.k);
+    for (role const x : a_and_b)
+      scale_bytes_[x] = scales(scale(p, x), outer_extent(p, x), p.k, matrix_count(p, x));
     if (is_block_result(p))
       scale_d_bytes_ = padded(block_result_bytes(p));
     else if (p.scale_d)
-      scale_d_bytes_ = scales(p.scale_d->desc, p.m, result_cols(p.epilogue, p.n));
+      scale_d_bytes_ = scales(p.scale_d->desc, p.m, d_cols, p.batch);
     double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_ +
                                                  scale_bytes_.a + scale_bytes_.b + scale_d_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
     cycle_bytes_ = set_bytes * sets_;
+    if (p.weights_b)
+      plain_sets_ = static_cast<int>(std::clamp(
+          std::ceil(o.cycle_bytes / static_cast<double>(plain_b_bytes_)), 2.0, 1.0 * sets_));
+    double const all_sets =
+        cycle_bytes_ + static_cast<double>(plain_b_bytes_) * static_cast<double>(plain_sets_);
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
-    if (cycle_bytes_ > 0.95 * static_cast<double>(free_bytes))
+    if (all_sets > 0.95 * static_cast<double>(free_bytes))
       throw rejected({"TW0714", "device memory", std::to_string(free_bytes >> 20) + " MiB free",
-                      std::to_string(static_cast<std::size_t>(cycle_bytes_ / 0.95) >> 20) + " MiB",
+                      std::to_string(static_cast<std::size_t>(all_sets / 0.95) >> 20) + " MiB",
                       ""});
     auto const count = static_cast<std::size_t>(sets_);
     a_ = device_buffer(a_bytes_ * count);
@@ -76,7 +90,8 @@ class operand_sets {
     for (operand_row const& r : operand_rows) {
       if (r.vector == nullptr || !(p.epilogue.*r.vector)) continue;
       elem const type = (p.epilogue.*r.vector).type;
-      vectors_[r.is] = device_buffer(stride(1, std::max(p.m, p.n), type));
+      std::int64_t const each = p.groups ? p.groups->count : 1;
+      vectors_[r.is] = device_buffer(bytes_of(each, std::max(p.m, p.n), type));
       std::uint64_t const other = r.is == role::bias ? 3 : 8 + static_cast<std::uint64_t>(r.is);
       fill(vectors_[r.is].data(), elems(vectors_[r.is], type), type, o.data, 2 * o.seed + other,
            stream);
@@ -101,7 +116,11 @@ class operand_sets {
         static_cast<std::size_t>(gemm_workspace_bytes(p, {}) + 3 * (p.batch + 2) * 128));
     check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
     fill(a_.data(), elems(a_, p.a.type), p.a.type, o.data, 2 * o.seed, stream);
-    fill(b_.data(), elems(b_, p.b.type), p.b.type, o.data, 2 * o.seed + 1, stream);
+    if (p.weights_b)
+      make_weights(p, o.seed);
+    else
+      fill(b_.data(), elems(b_, p.b.type), p.b.type, o.data, 2 * o.seed + 1, stream);
+    if (p.groups) make_groups(sizes);
   }
 
   int count() const { return sets_; }
@@ -125,6 +144,7 @@ class operand_sets {
         set_address(o, scales_of(x), scales_[x].data() + i * scale_bytes_[x]);
       if (second_level_.bytes() > 0) set_address(o, second_level_of(x), second_level_.data());
     }
+    if (groups_.bytes() > 0) o.groups = groups_.data();
     if (scale_d_bytes_ > 0) o.scale_d = scale_d_.data() + i * scale_d_bytes_;
     if (addresses_.bytes() > 0) {
       auto* const of_set = reinterpret_cast<void**>(addresses_.data()) + i * 3 * batch_;
@@ -134,6 +154,14 @@ class operand_sets {
     }
     o.workspace = workspace_.data();  // launches follow each other
     o.workspace_bytes = static_cast<std::int64_t>(workspace_.bytes());
+    return o;
+  }
+
+  /// The operands of with_16_bit_b(): a B of prepared weights is decoded.
+  gemm_operands decoded_at(int set) const {
+    gemm_operands o = at(set);
+    if (plain_sets_ > 0)
+      o.b = plain_b_.data() + static_cast<std::size_t>(set % plain_sets_) * plain_b_bytes_;
     return o;
   }
 
@@ -151,6 +179,53 @@ class operand_sets {
 
   static std::size_t padded(std::int64_t bytes) {
     return (static_cast<std::size_t>(bytes) + 1023) / 1024 * 1024;
+  }
+
+  static void copy(device_buffer const& to, std::size_t at, void const* from, std::size_t bytes) {
+    check(cudaMemcpy(to.data() + at, from, bytes, cudaMemcpyDefault), "copy of an operand");
+  }
+
+  /// Weights, prepared and decoded, which all sets repeat.
+  void make_weights(gemm_problem const& p, std::uint64_t seed) {
+    weights_desc const w{p.n, p.k, p.b_matrices(), p.weights_b};
+    bench_weights const& made = random_bench_weights(w, p.b.type, seed);
+    plain_b_ = device_buffer(plain_b_bytes_ * static_cast<std::size_t>(plain_sets_));
+    copy(b_, 0, made.header.data(), made.header.size());
+    device_buffer const first(made.blocks.size());
+    copy(first, 0, made.blocks.data(), first.bytes());
+    device_buffer const decoded(made.decoded.size() * sizeof made.decoded[0]);
+    copy(decoded, 0, made.decoded.data(), decoded.bytes());
+    auto const row_bytes = static_cast<std::size_t>(w.k_blocks() * w.format.block_bytes());
+    for (std::int64_t i = 0; i < w.matrices; ++i) {
+      auto const rotation = static_cast<std::size_t>(rotation_of(w, i));
+      auto const matrix = static_cast<std::size_t>(i);
+      std::size_t const blocks = row_bytes * static_cast<std::size_t>(w.n / weight_block);
+      rotate(b_, weights_header_bytes + matrix * first.bytes(), first, blocks,
+             rotation / weight_block * row_bytes);
+      rotate(plain_b_, matrix * decoded.bytes(), decoded, decoded.bytes(),
+             rotation * static_cast<std::size_t>(w.k) * sizeof made.decoded[0]);
+    }
+    for (int i = 1; i < sets_; ++i)
+      copy(b_, static_cast<std::size_t>(i) * b_bytes_, b_.data(), b_bytes_);
+    for (int i = 1; i < plain_sets_; ++i)
+      copy(plain_b_, static_cast<std::size_t>(i) * plain_b_bytes_, plain_b_.data(), plain_b_bytes_);
+  }
+
+  /// Copies `from`; its first `bytes` are rotated to the left by `by`.
+  static void rotate(device_buffer const& to, std::size_t at, device_buffer const& from,
+                     std::size_t bytes, std::size_t by) {
+    copy(to, at, from.data() + by, bytes - by);
+    if (by > 0) copy(to, at + bytes - by, from.data(), by);
+    if (from.bytes() > bytes) copy(to, at + bytes, from.data() + bytes, from.bytes() - bytes);
+  }
+
+  /// Ends of the groups.
+  void make_groups(std::vector<std::int64_t> const& sizes) {
+    std::vector<std::int32_t> ends;
+    std::int64_t end = 0;
+    for (std::int64_t const size : sizes) ends.push_back(static_cast<std::int32_t>(end += size));
+    groups_ = device_buffer(ends.size() * sizeof ends[0]);
+    copy(groups_, 0, ends.data(), groups_.bytes());
   }
 
   /// For each set the addresses of its matrices of A, B and D.
@@ -175,6 +250,8 @@ class operand_sets {
   std::size_t batch_ = 0;
   device_buffer addresses_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
+  std::size_t plain_b_bytes_ = 0;  // of a B that is not prepared
+  int plain_sets_ = 0;             // copies of prepared weights that are decoded
   ab_table<std::size_t> scale_bytes_;
   std::size_t scale_d_bytes_ = 0;
   bool given_d_ = false;
@@ -182,7 +259,7 @@ class operand_sets {
   double cycle_bytes_ = 0;
   role_table<device_buffer> vectors_;
   ab_table<device_buffer> scales_;
-  device_buffer a_, b_, c_, d_, scale_d_, second_level_, workspace_;
+  device_buffer a_, b_, c_, d_, plain_b_, groups_, scale_d_, second_level_, workspace_;
 };
 
 }  // namespace tw::bench

@@ -17,11 +17,11 @@ inline bool is_compared_whole(gemm_problem const& p) {
 
 inline constexpr int line_count = 64;  // sampled rows, and sampled columns
 
-/// `line_count` of 0..count-1, evenly spread; the first and the last are among them.
-inline std::vector<int> spread_lines(std::int64_t count) {
+/// `some` of 0..count-1, evenly spread; the first and the last are among them.
+inline std::vector<int> spread_lines(std::int64_t count, int some = line_count) {
   std::vector<int> lines;
-  for (std::int64_t i = 0; i < line_count; ++i)
-    lines.push_back(static_cast<int>(i * (count - 1) / (line_count - 1)));
+  for (std::int64_t i = 0; i < some; ++i)
+    lines.push_back(static_cast<int>(i * (count - 1) / (some - 1)));
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   return lines;
 }

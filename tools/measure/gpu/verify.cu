@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/operand.hpp"
 #include "tools/measure/gpu/buffer.hpp"
 #include "tools/measure/gpu/check.hpp"
@@ -168,7 +169,7 @@ double step_unit_of(gemm_problem const& p) {
 result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) {
   device_buffer tally(sizeof(scan_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
-  std::int64_t const count = p.batch * p.m * result_cols(p.epilogue, p.n);
+  std::int64_t const count = p.d_matrices() * p.m * result_cols(p.epilogue, p.n);
   auto const blocks = static_cast<unsigned>(std::clamp<std::int64_t>(count / 4096, 1, 1024));
   scan_results<<<dim3(blocks, static_cast<unsigned>(d.sets)), 256, 0, watch.stream()>>>(
       static_cast<char const*>(d.base), d.stride_bytes, count, p.d.type,
@@ -242,29 +243,74 @@ gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::in
 
 }  // namespace
 
+namespace {
+
+/// The parts of a whole.
+class merged {
+ public:
+  void add(check_result const& r) {
+    all_.passed = all_.passed && r.passed;
+    all_.whole = all_.whole && r.whole;
+    all_.compared += r.compared;
+    all_.largest_error = std::max(all_.largest_error, r.largest_error);
+    all_.error_over_bound = std::max(all_.error_over_bound, r.error_over_bound);
+    all_.error_over_expected = std::max(all_.error_over_expected, r.error_over_expected);
+    all_.relative_rms = std::fmax(all_.relative_rms, r.relative_rms);  // NaN of an empty K
+    all_.scales += r.scales, all_.wrong_scales += r.wrong_scales;
+  }
+  check_result result(bool whole) const {
+    check_result r = all_;
+    r.whole = r.whole && whole;
+    return r;
+  }
+
+ private:
+  check_result all_{.passed = true, .whole = true};
+};
+
+/// The first, the last and the largest group, and others up to 16; of groups of K empty ones too.
+check_result compare_groups(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
+                            bool baseline) {
+  std::vector<std::int32_t> numbers(
+      static_cast<std::size_t>(p.groups->numbers(ragged_extent(p)) * p.groups->index_bits / 32));
+  check(cudaMemcpy(numbers.data(), o.groups, numbers.size() * sizeof numbers[0],
+                   cudaMemcpyDeviceToHost),
+        "copy of sizes of groups");
+  std::vector<group_range> ranges = ranges_of_groups(p, numbers.data()).of;
+  if (p.groups->axis != group_axis::k)
+    std::erase_if(ranges, [](group_range const& r) { return r.size == 0; });
+  std::vector<int> some = spread_lines(static_cast<std::int64_t>(ranges.size()), 15);
+  auto const smaller = [](group_range const& x, group_range const& y) { return x.size < y.size; };
+  some.push_back(
+      static_cast<int>(std::max_element(ranges.begin(), ranges.end(), smaller) - ranges.begin()));
+  std::sort(some.begin(), some.end());
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  merged all;
+  for (int const i : some) {
+    group_slice const one = slice_of_group(p, o, ranges[static_cast<std::size_t>(i)]);
+    all.add(compare(one.problem, one.operands, watch, baseline));
+  }
+  return all.result(some.size() == ranges.size());
+}
+
+}  // namespace
+
 check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
                      bool baseline) {
+  if (p.groups) return compare_groups(p, o, watch, baseline);
   if (is_fused(p.epilogue) || p.c || p.scale_d) return compare_fused(p, o, watch, baseline);
   if (p.batch == 1) return compare_one(p, o, watch);
   double const products = static_cast<double>(p.batch) * static_cast<double>(p.m) *
                           static_cast<double>(p.n) * static_cast<double>(p.k);
   std::int64_t const some = products <= 8.6e9 ? p.batch : std::min<std::int64_t>(p.batch, 16);
-  check_result all;
-  all.passed = all.whole = true;
+  merged all;
   for (std::int64_t i = 0; i < some; ++i) {
     std::int64_t const of = some == 1 ? 0 : i * (p.batch - 1) / (some - 1);
     gemm_problem one = p;
     one.batch = 1;
-    check_result const r = compare_one(one, operands_of(p, o, of), watch);
-    all.passed = all.passed && r.passed;
-    all.whole = all.whole && r.whole && some == p.batch;
-    all.compared += r.compared;
-    all.largest_error = std::max(all.largest_error, r.largest_error);
-    all.error_over_bound = std::max(all.error_over_bound, r.error_over_bound);
-    all.error_over_expected = std::max(all.error_over_expected, r.error_over_expected);
-    all.relative_rms = std::max(all.relative_rms, r.relative_rms);
+    all.add(compare_one(one, operands_of(p, o, of), watch));
   }
-  return all;
+  return all.result(some == p.batch);
 }
 
 }  // namespace tw::bench

@@ -43,6 +43,8 @@ struct weight_counts {
 /// be prepared.
 [[nodiscard]] weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to);
 
+/// Writes weights_header_bytes: for blocks that are prepared already.
+void write_weights_header(weights_desc const& w, void* to);
 /// The header of prepared weights. Throws `rejected` TW0466 for bytes without a header, of
 /// another version, or of another size.
 weights_desc read_weights_header(std::span<std::byte const> prepared);
