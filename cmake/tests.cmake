@@ -172,6 +172,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
 endif()
 
+# The libnccl of tests/dist/nccl_test.cpp.
+add_library(fake_nccl MODULE ${PROJECT_SOURCE_DIR}/tests/dist/fake_nccl/fake_nccl.cpp)
+target_include_directories(fake_nccl PRIVATE ${PROJECT_SOURCE_DIR})
+set_target_properties(fake_nccl PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
+target_compile_definitions(test_dist PRIVATE TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+add_dependencies(test_dist fake_nccl)
+
 # Elsewhere they could only be skipped, and take a minute and more to compile.
 if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/nvidiactl))
   set(tw_build_gpu_tests ON)
@@ -190,6 +197,9 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT ${tw_hang_s}
                          SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")
   endforeach()
+  if(TEST gpu.dist_nccl)  # NCCL must make no multicast objects
+    set_property(TEST gpu.dist_nccl APPEND PROPERTY ENVIRONMENT NCCL_NVLS_ENABLE=0)
+  endif()
   if(TARGET gpu_c_library)
     target_link_libraries(gpu_c_library PRIVATE tilewright_c)
   endif()

@@ -71,11 +71,16 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   gemm_problem const& p = calls.front().problem;
   gemm_operands const& o = calls.front().operands;
   shards const rows = rows_of(g, p, how);
-  emu::options const emulator = options_of(how);
   int const rank = g.rank();
+  path const via = path_of(m, how);
   range const own = rows.of(rank);
   gathered_problem const all = after_gather(p);
-  std::string const text = text_of(p, all, rows);
+  // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
+  bool const by_nccl =
+      m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;
+  if (!by_nccl && !m.reaches_all())
+    refuse_unreachable(all.scales ? "block scales of A" : "a column-major A");
+  std::string const text = text_of(p, all, rows) + (by_nccl ? ", by NCCL" : "");
   check_capacity(g, all.bytes, text);
 
   std::vector<placed_lines> copies;
@@ -88,7 +93,7 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   }
 
   std::byte* const received = m.next_buffer(rank);
-  std::vector<gather_step> const steps = gather_steps(how.via, rows, rank);
+  std::vector<gather_step> const steps = gather_steps(via, rows, rank);
   std::vector<std::vector<planned_gemm>> gemms(steps.size());
   for (gemm_call const& call : calls) {
     gemm_problem own_rows = call.problem, gathered = call.problem;
@@ -102,29 +107,41 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
     if (all.scales) from_buffer.scale_a = received + all.scale_offset;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       gemm_slice s = slice_of(gathered, from_buffer, extent::m, steps[i].rows);
-      if (how.via != path::serial && steps[i].rows == own) {  // without the way through the buffer
+      if (via != path::serial && steps[i].rows == own) {  // without the way through the buffer
         s.problem.a = p.a, s.operands.a = o.a;
         s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
       }
-      gemms[i].emplace_back(s, how);
+      gemms[i].emplace_back(s, m, how);
     }
   }
 
   auto const send = [&](int to) {
-    for (placed_lines const& c : copies) copy_lines(c.from, m.buffer(to) + c.offset, c.of);
+    for (placed_lines const& c : copies) m.send(c.from, m.buffer(to) + c.offset, c.of);
   };
-  run_call(m, text, [&] {
+  auto const put_own_rows = [&] {
+    for (placed_lines const& c : copies) m.copy(c.from, m.buffer(rank) + c.offset, c.of);
+  };
+  run_call(m, text, how, by_nccl, [&] {
+    if (by_nccl) {
+      std::vector<range> parts;
+      for (int r = 0; r < rows.ranks(); ++r) {
+        std::int64_t const bytes = all.problem.a.pitch_bytes();
+        parts.push_back({rows.of(r).begin * bytes, rows.of(r).size * bytes});
+      }
+      put_own_rows();
+      m.nccl()->gather(m.buffer(rank), parts);
+      for (planned_gemm const& gemm : gemms[0]) gemm.run(m);
+      return;
+    }
     for (int i = 1; i < rows.ranks(); ++i) {
       int const to = receiver(rows.ranks(), rank, i);
       send(to);
-      m.set(flag::sent, to);
+      m.set(rank_flag::sent, to);
     }
-    if (how.via == path::serial) send(rank);
+    if (via == path::serial) put_own_rows();
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      range const r = steps[i].rows;
-      for (int const from : steps[i].waits_for)
-        m.wait(flag::sent, from, fmt::format("its GEMM of {} rows from {}", r.size, r.begin));
-      for (planned_gemm const& gemm : gemms[i]) gemm.run(emulator);
+      m.wait(rank_flag::sent, steps[i].waits_for, {rank_act::gemm, steps[i].rows});
+      for (planned_gemm const& gemm : gemms[i]) gemm.run(m);
     }
   });
 }

@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "dispatch/plan_cache.hpp"
 #include "family/bind.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/operand.hpp"
 
@@ -51,33 +49,32 @@ std::string text_of(shards const& rows) {
   return text;
 }
 
-std::uint32_t digest_of(std::string const& text) {
-  std::uint32_t hash = 2166136261U;  // FNV-1a
-  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
-
 std::int64_t gathered_bytes(operation op, gemm_problem const& p, shards const& rows,
                             bool float32_partials) {
   if (!splits_k(op)) return bytes_of_all_gather(p);
   return bytes_of_reduce(op, p, rows, partial_type(p, float32_partials));
 }
 
-emu::options options_of(call_options const& how) {
-  emu::options o = how.emulator;
-  if (o.os_threads == 0) o.os_threads = 1;
-  return o;
+void refuse_unreachable(std::string const& what) {
+  throw rejected({"TW0909", "exchange over ranks that cannot write each other's memory", what,
+                  "a row-major A without block scales, which NCCL gathers",
+                  "P2P access between the GPUs (NVLink) allows all operands"});
 }
 
-planned_gemm::planned_gemm(gemm_slice const& s, call_options const& how) : operands_(s.operands) {
+path path_of(group::membership const& m, call_options const& how) {
+  if (m.ranks() == 1) return path::pieces;
+  return m.reaches_all() ? how.via : path::serial;
+}
+
+planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how)
+    : operands_(s.operands) {
   if (computes_nothing(s.problem)) return;
-  constexpr int emulator = -1;
-  plan_ = cached_plan(s.problem, operands_, emulated_device(options_of(how), how.device), emulator);
+  plan_ = m.plan(s.problem, operands_, how);
   check_operands(s.problem, operands_);
 }
 
-void planned_gemm::run(emu::options const& options) const {
-  if (plan_) gemm_emulated(*plan_, operands_, options);
+void planned_gemm::run(group::membership& m) const {
+  if (plan_) m.multiply(*plan_, operands_);
 }
 
 }  // namespace tw::dist

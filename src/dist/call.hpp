@@ -8,7 +8,6 @@
 #include <string>
 
 #include "dist/membership.hpp"
-#include "dist/slice.hpp"
 #include "tilewright/dist/gemm.hpp"
 #include "tilewright/family/plan.hpp"
 
@@ -28,39 +27,42 @@ void check_capacity(group const& g, std::int64_t need, std::string const& proble
 std::int64_t bytes_of_all_gather(gemm_problem const& p);
 std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type);
 
+/// Throws TW0909: ranks that cannot write each other's memory, and data that NCCL cannot gather.
+[[noreturn]] void refuse_unreachable(std::string const& what);
+
 /// "3+3+2".
 std::string text_of(shards const& rows);
 
-/// A digest of the words that all ranks must agree on.
-std::uint32_t digest_of(std::string const& text);
+/// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
+/// other's memory use NCCL's collectives: serial.
+path path_of(group::membership const& m, call_options const& how);
 
-/// The options of a rank's launches.
-emu::options options_of(call_options const& how);
-
-/// A GEMM of a slice in the emulator, planned and with its operands checked. A slice without
-/// elements of D launches nothing.
+/// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches
+/// nothing.
 class planned_gemm {
  public:
   planned_gemm() = default;
-  planned_gemm(gemm_slice const& s, call_options const& how);
-  void run(emu::options const& options) const;
+  planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how);
+  void run(group::membership& m) const;
 
  private:
   std::shared_ptr<gemm_plan const> plan_;
   gemm_operands operands_;
 };
 
-/// Runs `work` as the next call of the group. If it throws, the group is broken.
+/// Runs `work` as the next call of the group. If it throws, the group is broken. wait: all ranks
+/// must have begun before the work.
 template <class Work>
-void run_call(group::membership& m, std::string const& problem, Work const& work) {
-  m.begin(digest_of(problem), problem);
+void run_call(group::membership& m, std::string const& problem, call_options const& how, bool wait,
+              Work const& work) {
+  m.begin(problem, how, wait);
   try {
     work();
   } catch (std::exception const& e) {
     m.end(e.what());
     throw;
   }
-  m.end();
+  m.end({});
 }
 
 }  // namespace tw::dist

@@ -13,13 +13,6 @@ namespace tw::dist {
 matrix_desc dense(elem type, order ord, std::int64_t rows, std::int64_t cols);
 std::int64_t bytes_of(matrix_desc const& m, std::int64_t rows, std::int64_t cols);
 
-/// A copy into a receive buffer: from an address here to an offset there.
-struct placed_lines {
-  void const* from;
-  std::int64_t offset;
-  lines of;
-};
-
 /// The copy of a matrix to the rows that begin at `row` of a matrix `to` at `offset`.
 placed_lines copy_of(matrix_desc const& from, void const* base, std::int64_t rows,
                      std::int64_t cols, matrix_desc const& to, std::int64_t row,

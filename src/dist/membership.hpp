@@ -1,104 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
-// membership.hpp  A rank's view of a group: arenas, flags, waits, and how a group breaks.
+// membership.hpp  A rank's part in a group: its arena, and the acts of which calls consist. Host
+//                 ranks (host_ranks.hpp) do them at once, GPU ranks (gpu_ranks.cu) enqueue them.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "dist/slice.hpp"
+#include "tilewright/dist/gemm.hpp"
 #include "tilewright/dist/group.hpp"
 #include "tilewright/dist/shards.hpp"
+#include "tilewright/family/plan.hpp"
+#include "tilewright/kernel/partials/add.hpp"
+#include "tilewright/kernel/ranks/arena.hpp"
 
 namespace tw::dist {
 
+static_assert(max_ranks == arena_ranks);
+
 /// Arenas, and the parts of receive buffers, begin at multiples of this many bytes.
 inline constexpr std::int64_t arena_alignment = 256;
-
-/// Flags of one kind are of one protocol, and are never reset.
-enum class flag : std::uint8_t { sent, results };
-inline constexpr int flag_kinds = 2;
-
-/// A word that other ranks write, in a separate cache line.
-struct alignas(64) shared_word {
-  std::uint64_t value;
-};
-
-/// The problem of a call in words, for the rank that finds that another rank has another one.
-struct alignas(64) call_record {
-  static constexpr int text_bytes = 248;
-  std::uint64_t epoch;
-  char text[text_bytes];
-};
-
-/// The head of an arena; all zero at first. Rank s writes flags[kind][s], left[s] and `broken` of
-/// every arena, and the other members of its arena.
-struct arena_head {
-  shared_word flags[flag_kinds][max_ranks];  // epoch << 32 | digest
-  shared_word left[max_ranks];               // 1: the rank has destroyed its group
-  shared_word broken;                        // 0; 1: `why` is being written; 2: it is there
-  char why[512];
-  call_record calls[2];  // of call i: calls[i % 2]
-};
 
 /// Rows of equal length in memory.
 struct lines {
   std::int64_t count = 0, bytes = 0;            // of each line
   std::int64_t from_stride = 0, to_stride = 0;  // bytes from a line to the next
+  /// Are they adjacent on both sides?
+  bool adjacent() const { return count <= 1 || (from_stride == bytes && to_stride == bytes); }
+};
+
+/// A copy into a receive buffer: from an address here to an offset there.
+struct placed_lines {
+  void const* from;
+  std::int64_t offset;
+  lines of;
+};
+
+/// The act before which a rank waits, and its rows.
+struct awaited {
+  rank_act act;
+  range rows;
+};
+/// "its GEMM of 16 rows from 32".
+std::string text_of(awaited const& a);
+
+/// NCCL's collectives on memory of the group, in the order of the GEMMs. Counts are of elements.
+class collectives {
+ public:
+  virtual ~collectives() = default;
+  /// Rank r has its bytes at parts[r] of `all`; all ranks receive them there.
+  virtual void gather(std::byte* all, std::vector<range> const& parts) = 0;
+  /// `to` = the sum over the ranks of the elements parts[rank] of `all`.
+  virtual void reduce_scatter(void const* all, void* to, std::vector<range> const& parts,
+                              elem type) = 0;
+  /// `to` = the sum over the ranks of `count` elements.
+  virtual void all_reduce(void const* from, void* to, std::int64_t count, elem type) = 0;
 };
 
 class group::membership {
  public:
-  /// `memory` keeps the arenas alive.
-  membership(int rank, std::vector<void*> arenas, group_options const& options,
-             std::shared_ptr<void> memory);
-  ~membership();
+  membership(int rank, int ranks, group_options const& options)
+      : rank_(rank),
+        ranks_(ranks),
+        options_(options) {}
+  virtual ~membership() = default;
+  membership(membership const&) = delete;
+  membership& operator=(membership const&) = delete;
 
   int rank() const { return rank_; }
-  int ranks() const { return static_cast<int>(arenas_.size()); }
+  int ranks() const { return ranks_; }
   group_options const& options() const { return options_; }
+  /// Are operands in the memory of a GPU?
+  virtual bool on_gpu() const = 0;
+  /// Can this rank write the arenas of all ranks? Else there are collectives alone.
+  virtual bool reaches_all() const { return true; }
+  /// nullptr: none.
+  virtual collectives* nccl() { return nullptr; }
+
+  /// The plan of a GEMM of this rank.
+  virtual std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
+                                                call_options const& how) const = 0;
 
   /// Begins the next call: refuses a broken group (TW0906) and a call during another one (TW0903).
-  void begin(std::uint32_t digest, std::string const& problem);
+  /// `problem`: in words, equal on all ranks. `wait`: until all ranks have begun.
+  virtual void begin(std::string const& problem, call_options const& how, bool wait) = 0;
   /// Ends the call. failed: why it failed, which breaks the group; empty: it did not.
-  void end(std::string const& failed = {});
+  virtual void end(std::string const& failed) = 0;
 
   /// The receive buffer of this call in a rank's arena, and of the call that begins next.
-  std::byte* buffer(int rank) const { return buffer_of(epoch_, rank); }
-  std::byte* next_buffer(int rank) const { return buffer_of(epoch_ + 1, rank); }
+  virtual std::byte* buffer(int rank) const = 0;
+  virtual std::byte* next_buffer(int rank) const = 0;
 
-  /// Sets this rank's flag in the arena of a peer, after all that this thread wrote before.
-  void set(flag kind, int peer);
-  /// Waits for the flag of a peer. `before`: the next act of the rank, for the message. Throws
-  /// TW0901 if the peer's problem is another one, TW0905 after the time-out, TW0906 if the group
-  /// is broken or the peer has left.
-  void wait(flag kind, int peer, std::string const& before);
+  // The acts of a call. GEMMs, sums and local copies are done in order, and so are sends and flags.
+  virtual void multiply(gemm_plan const& plan, gemm_operands const& o) = 0;
+  virtual void add(add_partials_params const& p) = 0;
+  virtual void copy(void const* from, void* to, lines const& l) = 0;
+  /// Later sends contain all results that were computed before.
+  virtual void results_are_there() = 0;
+  /// Copies to an address in the arena of a peer.
+  virtual void send(void const* from, std::byte* to, lines const& l) = 0;
+  /// Sets this rank's flag in the arena of a peer, after all that was sent before.
+  virtual void set(rank_flag kind, int peer) = 0;
+  /// Later GEMMs and sums see the data that these ranks sent before their flags. Throws, or on a
+  /// GPU lets the next call throw: TW0901 if a problem is another one, TW0905 after the time-out,
+  /// TW0906 if the group is broken or a rank has left.
+  virtual void wait(rank_flag kind, std::vector<int> const& from, awaited const& before) = 0;
 
-  /// Breaks the group on all ranks; the first reason counts.
-  void break_all(std::string const& why);
-  bool broken() const;
+  /// Breaks the group on all ranks; the first reason counts. Any thread.
+  virtual void break_all(std::string const& why) = 0;
+  virtual bool broken() const = 0;
+  /// Throws TW0901, TW0905 or TW0906 if the group is broken.
+  virtual void check() const = 0;
 
  private:
-  arena_head& head(int rank) const {
-    return *static_cast<arena_head*>(arenas_[static_cast<std::size_t>(rank)]);
-  }
-  std::byte* buffer_of(std::uint32_t epoch, int rank) const;
-  [[noreturn]] void refuse_broken() const;
-  [[noreturn]] void refuse_other_problem(int peer);
-
-  int rank_;
-  std::vector<void*> arenas_;
+  int rank_, ranks_;
   group_options options_;
-  std::shared_ptr<void> memory_;
-  std::uint32_t epoch_, digest_ = 0;
-  std::string problem_;
-  std::atomic<bool> in_call_ = false;
 };
+
+/// Throws `rejected` (TW0903) for impossible ranks or options.
+void check_group(int ranks, group_options const& options);
+/// Throws `rejected` (TW0903) for an impossible rank, options or addresses of arenas.
+void check_arenas(int rank, std::vector<void*> const& arenas, group_options const& options);
+/// Bytes of a receive buffer, and of the head of an arena.
+std::int64_t buffer_bytes(group_options const& options);
+
+/// A digest of the words that all ranks must agree on; not 0.
+std::uint32_t digest_of(std::string const& text);
 
 /// Copies lines.
 void copy_lines(void const* from, void* to, lines const& l);
+
+/// Writes at most bytes - 1 characters, and a zero.
+void put_text(char* to, std::size_t bytes, std::string const& text);
+inline void put_text(call_text& to, std::string const& text) {
+  put_text(reinterpret_cast<char*>(to.words), sizeof to.words, text);
+}
+
+/// Why a group is broken, in words.
+std::string late_text(int rank, double waited_s, int peer, std::uint32_t epoch,
+                      std::string const& before, std::string const& seen);
+std::string left_text(int rank, int peer, std::uint32_t epoch, std::string const& before);
+std::string problems_text(int rank, std::string const& problem, int peer,
+                          std::string const& of_peer);
+std::string disagreement_text(std::uint32_t epoch, std::string const& problems);
+/// Throw TW0905, TW0901 and TW0906.
+[[noreturn]] void refuse_late(std::string const& why, double timeout_s);
+[[noreturn]] void refuse_disagreement(std::uint32_t epoch, std::string const& problems);
+[[noreturn]] void refuse_broken_group(std::string const& why);
 
 }  // namespace tw::dist

@@ -8,12 +8,10 @@
 #include "dist/call.hpp"
 #include "dist/gathered.hpp"
 #include "family/bind.hpp"
-#include "tilewright/arch/select.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dist/schedule.hpp"
-#include "tilewright/kernel/partials/add.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/operand.hpp"
 
@@ -117,6 +115,58 @@ std::string text_of(operation op, gemm_problem const& p, shards const& rows, ele
                      name(type), of_d, text_of(rows));
 }
 
+/// The partial results of all rows are in `send`: NCCL adds them, then the epilogue is applied.
+void reduce_by_nccl(group::membership& m, gemm_slice const& sum, reduce_buffer const& b,
+                    shards const& rows, bool all_rows) {
+  std::byte* const received = m.buffer(m.rank());
+  std::byte* const parts = received + b.send;
+  std::int64_t const pitch = b.partial.pitch_elems;
+  std::byte* added = parts;
+  if (all_rows) {
+    m.nccl()->all_reduce(parts, parts, rows.extent() * pitch, b.partial.type);
+  } else {
+    std::vector<range> elems;
+    for (int r = 0; r < rows.ranks(); ++r)
+      elems.push_back({rows.of(r).begin * pitch, rows.of(r).size * pitch});
+    added = received;
+    m.nccl()->reduce_scatter(parts, added, elems, b.partial.type);
+  }
+  if (!computes_nothing(sum.problem)) m.add(sum_of(sum.problem, sum.operands, b, added, 1));
+}
+
+/// Each rank sends the results of its rows to all, and copies those it receives to D.
+void exchange_results(group::membership& m, gemm_problem const& p, gemm_operands const& o,
+                      gemm_slice const& mine, reduce_buffer const& b, shards const& rows,
+                      std::vector<int> const& others) {
+  range const own = rows.of(m.rank());
+  m.results_are_there();
+  for (int i = 1; i < m.ranks(); ++i) {
+    int const to = receiver(m.ranks(), m.rank(), i);
+    for (reduce_buffer::result const& r : b.results) {
+      matrix_desc const& x = *matrix_of(p, r.is);
+      placed_lines const c =
+          copy_of(x, address(mine.operands, r.is), own.size, r.cols, r.matrix, own.begin, r.offset);
+      m.send(c.from, m.buffer(to) + c.offset, c.of);
+    }
+    m.set(rank_flag::results, to);
+  }
+  std::byte const* const received = m.buffer(m.rank());
+  for (int const from : others) {
+    range const theirs = rows.of(from);
+    m.wait(rank_flag::results, {from}, {rank_act::result, theirs});
+    for (reduce_buffer::result const& r : b.results) {
+      matrix_desc const& x = *matrix_of(p, r.is);
+      bool const by_rows = x.ord == order::row_major;
+      std::int64_t const first =
+          theirs.begin * (by_rows ? r.matrix.pitch_bytes() : size_bytes(x.type));
+      placed_lines const c =
+          copy_of(r.matrix, received + r.offset + first, theirs.size, r.cols, x, theirs.begin, 0);
+      auto* const to = static_cast<std::byte*>(const_cast<void*>(address(o, r.is)));
+      m.copy(c.from, to + c.offset, c.of);
+    }
+  }
+}
+
 void run(operation op, group const& g, gemm_problem const& p, gemm_operands const& o,
          call_options const& how) {
   group::membership& m = g.state();
@@ -129,17 +179,25 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   if (p.scale_d)
     throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
                     "quantise D of type f32 after the call (tw::quantize)"});
-  emu::options const emulator = options_of(how);
+  path const via = path_of(m, how);
+  bool const all_rows = op == operation::gemm_all_reduce;
+  bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
+                       (!p.reproducible || !m.reaches_all());
+  if (by_nccl && p.reproducible) refuse_unreachable("a reproducible sum");
   elem const type = partial_type(p, how.float32_partials);
   gemm_problem const partial = partial_of(p, type);
   reduce_buffer const b = buffer_of(op, p, rows, type);
-  std::string const text = text_of(op, p, rows, type);
-  bool const all_rows = op == operation::gemm_all_reduce;
+  std::string const text = text_of(op, p, rows, type) + (by_nccl ? ", by NCCL" : "");
   gemm_problem result = p;
   if (!all_rows) result.m = own.size;
   check_accepted(partial);
   check_accepted(result);
   check_capacity(g, b.bytes, text);
+  if (ranks == 1 && m.on_gpu() && !p.reproducible) {
+    planned_gemm const whole({p, o}, m, how);
+    run_call(m, text, how, false, [&] { whole.run(m); });
+    return;
+  }
 
   std::byte* const received = m.next_buffer(rank);
   gemm_operands to_send;
@@ -147,69 +205,53 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   to_send.scale_a = o.scale_a, to_send.scale_b = o.scale_b;
   to_send.second_level_a = o.second_level_a, to_send.second_level_b = o.second_level_b;
   to_send.d = received + b.send;
-  std::vector<reduce_step> const steps = reduce_steps(how.via, rows, rank);
+  to_send.workspace = o.workspace, to_send.workspace_bytes = o.workspace_bytes;
+  std::vector<reduce_step> const steps = reduce_steps(via, rows, rank);
   std::vector<planned_gemm> gemms;
   for (reduce_step const& step : steps) {
     gemm_slice s = slice_of(partial, to_send, extent::m, step.rows);
-    if (how.via != path::serial && step.sends_to.empty() && step.rows == own)
+    if (via != path::serial && step.sends_to.empty() && step.rows == own)
       s.operands.d = received + b.slot(rank);
-    gemms.emplace_back(s, how);
+    gemms.emplace_back(s, m, how);
   }
   gemm_slice const mine = all_rows ? slice_of(p, o, extent::m, own) : gemm_slice{result, o};
   if (!computes_nothing(mine.problem)) check_operands(mine.problem, mine.operands);
 
+  if (by_nccl) {
+    gemm_slice const sum = all_rows ? gemm_slice{p, o} : mine;
+    run_call(m, text, how, true, [&] {
+      gemms[0].run(m);
+      reduce_by_nccl(m, sum, b, rows, all_rows);
+    });
+    return;
+  }
   auto const send = [&](int to) {
     range const r = rows.of(to);
     placed_lines const c = copy_of(b.partial, received + b.send + r.begin * b.partial.pitch_bytes(),
                                    r.size, p.n, b.partial, 0, b.slot(rank));
-    copy_lines(c.from, m.buffer(to) + c.offset, c.of);
+    m.send(c.from, m.buffer(to) + c.offset, c.of);
   };
-  emu::options quiet = emulator;
-  quiet.catch_crashes = quiet.catch_crashes.value_or(false);
-  quiet.progress = nullptr, quiet.record = nullptr;
-  quiet.live_clusters = 1;  // its CTAs do not wait for each other
-  run_call(m, text, [&] {
+  std::vector<int> others;
+  for (int i = 1; i < ranks; ++i) others.push_back(sender(ranks, rank, i));
+  run_call(m, text, how, false, [&] {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      gemms[i].run(emulator);
+      gemms[i].run(m);
+      if (!steps[i].sends_to.empty()) m.results_are_there();
       for (int const to : steps[i].sends_to) {
         send(to);
-        m.set(flag::sent, to);
+        m.set(rank_flag::sent, to);
       }
     }
-    if (how.via == path::serial) send(rank);
-    for (int i = 1; i < ranks; ++i)
-      m.wait(flag::sent, sender(ranks, rank, i),
-             fmt::format("the sum of {} rows from {}", own.size, own.begin));
-    if (!computes_nothing(mine.problem)) {
-      add_partials_params const q = sum_of(mine.problem, mine.operands, b, received, ranks);
-      launch<add_partials_kernel>(add_partials_kernel::ctas(q), q, quiet);
+    if (via == path::serial) {
+      placed_lines const c =
+          copy_of(b.partial, received + b.send + own.begin * b.partial.pitch_bytes(), own.size, p.n,
+                  b.partial, 0, b.slot(rank));
+      m.copy(c.from, received + c.offset, c.of);
     }
-    if (!all_rows) return;
-    for (int i = 1; i < ranks; ++i) {
-      int const to = receiver(ranks, rank, i);
-      for (reduce_buffer::result const& r : b.results) {
-        matrix_desc const& x = *matrix_of(p, r.is);
-        placed_lines const c = copy_of(x, address(mine.operands, r.is), own.size, r.cols, r.matrix,
-                                       own.begin, r.offset);
-        copy_lines(c.from, m.buffer(to) + c.offset, c.of);
-      }
-      m.set(flag::results, to);
-    }
-    for (int i = 1; i < ranks; ++i) {
-      int const from = sender(ranks, rank, i);
-      range const theirs = rows.of(from);
-      m.wait(flag::results, from, fmt::format("D of {} rows from {}", theirs.size, theirs.begin));
-      for (reduce_buffer::result const& r : b.results) {
-        matrix_desc const& x = *matrix_of(p, r.is);
-        bool const by_rows = x.ord == order::row_major;
-        std::int64_t const first =
-            theirs.begin * (by_rows ? r.matrix.pitch_bytes() : size_bytes(x.type));
-        placed_lines const c =
-            copy_of(r.matrix, received + r.offset + first, theirs.size, r.cols, x, theirs.begin, 0);
-        auto* const to = static_cast<std::byte*>(const_cast<void*>(address(o, r.is)));
-        copy_lines(c.from, to + c.offset, c.of);
-      }
-    }
+    m.wait(rank_flag::sent, others, {rank_act::sum, own});
+    if (!computes_nothing(mine.problem))
+      m.add(sum_of(mine.problem, mine.operands, b, received, ranks));
+    if (all_rows) exchange_results(m, p, o, mine, b, rows, others);
   });
 }
 

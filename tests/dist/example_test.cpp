@@ -14,6 +14,14 @@ void all_gather_on_two_ranks(gemm_problem const& p, std::vector<gemm_operands> c
   });
 }
 
+[[maybe_unused]] void all_reduce_on_gpus(ncclComm_t comm, gemm_problem const& p,
+                                         gemm_operands const& o, cudaStream_t stream) {
+  dist::group const g = dist::group::from_nccl(comm);  // all ranks, once: it registers a window
+  dist::gemm_all_reduce(g, p, o, {.stream = stream});
+  // After the stream has been synchronised: throws if a rank was late or had another problem.
+  g.check();
+}
+
 TEST(SeveralGpusPage, TheExampleComputesTheGemm) {
   using namespace dist::test;
   std::int64_t const m = 20, n = 16, k = 24;

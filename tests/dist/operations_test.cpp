@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // operations_test.cpp  All operations and paths on virtual ranks give the bits of one device.
-#include "tests/dist/ranks.hpp"
+#include "tests/dist/cases.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw::dist {
@@ -8,113 +8,32 @@ namespace {
 
 using namespace test;
 
-/// Operands of an epilogue with integer results: row and column scales of powers of two, bias, C.
-struct epilogue_operands {
-  matrix c, bias, row_scale, col_scale;
-  gemm_epilogue epilogue;
-  bool has_c = false;
-
-  void put(gemm_problem& p, gemm_operands& o) {
-    p.epilogue = epilogue;
-    if (has_c) p.c = c.desc, p.beta = 2.0F, o.c = c.data();
-    o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
-  }
-};
-
-epilogue_operands random_epilogue(std::int64_t m, std::int64_t n, elem d, order ord, bool fused,
-                                  std::mt19937_64& rng) {
-  epilogue_operands e;
-  if (fused) {
-    e.epilogue.act = activation::relu;
-    e.epilogue.c_last = rng() % 2 == 0;
-    e.epilogue.bias = {rng() % 2 == 0 ? along::rows : along::cols, elem::f32};
-    e.epilogue.row_scale = along::rows;
-    e.epilogue.col_scale = along::cols;
-  }
-  std::int64_t const biases = e.epilogue.bias == along::rows ? m : n;
-  e.bias = integer_matrix(elem::f32, order::row_major, 1, biases, 0, rng, 3);
-  e.row_scale = make_matrix(elem::f32, order::row_major, 1, m, 0,
-                            [&] { return rng() % 2 == 0 ? 1.0F : 2.0F; });
-  e.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0,
-                            [&] { return rng() % 2 == 0 ? 1.0F : 0.5F; });
-  e.has_c = d != elem::s32 && rng() % 2 == 0;
-  if (e.has_c) e.c = integer_matrix(d, ord, m, n, rng() % 2, rng, 3);
-  return e;
+/// Every path, with epochs that pass 2^32 between the calls of a group.
+void check_case(ranks_case&& c, std::uint64_t seed) {
+  auto const ranks = static_cast<int>(c.of_rank.size());
+  bool const sums = splits_k(c.op);
+  for (path const via : all_paths)
+    for (int float32_partials = 0; float32_partials <= (sums ? 1 : 0); ++float32_partials) {
+      auto const groups = group::virtual_ranks(
+          ranks, {.gathered_bytes = c.gathered_bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
+      run_ranks(groups, [&](group const& g) {
+        rank_operands& x = c.of_rank[static_cast<std::size_t>(g.rank())];
+        for (std::size_t i = 0; i < (sums ? 2 : 3); ++i) {
+          std::size_t const of = i % x.a.size();
+          std::fill(x.d.bytes.begin(), x.d.bytes.end(), std::byte{0xFF});
+          random_delay(seed + i, g.rank());
+          gemm_operands o = x.o;
+          o.a = x.a[of].data();
+          call(c, g, x.p, o,
+               {.rows = c.rows, .via = via, .float32_partials = float32_partials != 0});
+          expect_part(x.d, x.want[of], 0, 0, c.text + " " + name(via));
+        }
+      });
+    }
 }
-
-/// The result of the whole problem on one device.
-matrix on_one_device(gemm_problem p, gemm_operands o, matrix const& like) {
-  matrix d = like;
-  o.d = d.data();
-  emu::options one_thread;
-  one_thread.os_threads = 1;
-  gemm_emulated(p, o, one_thread);
-  return d;
-}
-
-struct types {
-  elem ab, d;
-};
 
 void check_all_gather(types t, std::uint64_t seed, int ranks) {
-  std::mt19937_64 rng(seed);
-  auto const ord = [&] { return rng() % 2 == 0 ? order::row_major : order::col_major; };
-  std::int64_t const m = 1 + static_cast<std::int64_t>(rng() % 150);
-  std::int64_t const k = 1 + static_cast<std::int64_t>(rng() % 70);
-  order const oa = ord(), ob = ord(), od = ord();
-  constexpr int calls = 3;  // of different A: a buffer that is read too early has the wrong rows
-  std::vector<matrix> a;
-  for (int i = 0; i < calls; ++i) a.push_back(integer_matrix(t.ab, oa, m, k, 0, rng));
-  shards const rows = random_shards(m, ranks, rng);
-  std::string const text = "seed " + std::to_string(seed) + " ranks " + std::to_string(ranks);
-  // Fused kernels of the representative set: A and B K-major.
-  bool const k_major = oa == order::row_major && ob == order::col_major;
-  bool const fused = k_major && od == order::row_major && t.d != elem::s32;
-
-  struct rank_data {
-    std::vector<matrix> a, want;
-    matrix b, d;
-    epilogue_operands e;
-    gemm_problem p;
-    gemm_operands o;
-  };
-  std::vector<rank_data> data(static_cast<std::size_t>(ranks));
-  for (int r = 0; r < ranks; ++r) {
-    rank_data& x = data[static_cast<std::size_t>(r)];
-    std::int64_t const n = r == 1 ? 0 : 1 + static_cast<std::int64_t>(rng() % 90);  // ragged, empty
-    auto const extra = static_cast<std::int64_t>(rng() % 9);
-    for (matrix const& y : a) x.a.push_back(part_of(y, rows.of(r), {0, k}, extra));
-    x.b = integer_matrix(t.ab, ob, k, n, 0, rng);
-    x.d = empty_matrix(t.d, od, m, n, static_cast<std::int64_t>(rng() % 3));
-    x.e = random_epilogue(m, n, t.d, od, fused, rng);
-    x.p = {m, n, k, a[0].desc, x.b.desc, x.d.desc};
-    x.o = {nullptr, x.b.data(), nullptr, x.d.data()};
-    x.e.put(x.p, x.o);
-    for (matrix& y : a) {
-      x.o.a = y.data();
-      x.want.push_back(on_one_device(x.p, x.o, x.d));
-    }
-    x.p.a = x.a[0].desc;
-  }
-  std::int64_t const bytes =
-      gathered_bytes(operation::all_gather_gemm, data[0].p, rows);  // exactly enough
-  for (path const via : all_paths) {
-    // Epochs pass 2^32 between the calls of a group.
-    auto const groups = group::virtual_ranks(
-        ranks, {.gathered_bytes = bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
-    run_ranks(groups, [&](group const& g) {
-      rank_data& x = data[static_cast<std::size_t>(g.rank())];
-      for (int call = 0; call < calls; ++call) {
-        auto const i = static_cast<std::size_t>(call);
-        std::fill(x.d.bytes.begin(), x.d.bytes.end(), std::byte{0xFF});
-        random_delay(seed + i, g.rank());
-        gemm_operands o = x.o;
-        o.a = x.a[i].data();
-        all_gather_gemm(g, x.p, o, {.rows = rows, .via = via});
-        expect_part(x.d, x.want[i], 0, 0, text + " " + name(via));
-      }
-    });
-  }
+  check_case(all_gather_case(t, seed, ranks), seed);
 }
 
 TEST(AllGatherGemm, GivesTheBitsOfOneDeviceOnEveryPath) {
@@ -125,64 +44,7 @@ TEST(AllGatherGemm, GivesTheBitsOfOneDeviceOnEveryPath) {
 }
 
 void check_reduction(operation op, types t, std::uint64_t seed, int ranks) {
-  std::mt19937_64 rng(seed);
-  auto const ord = [&] { return rng() % 2 == 0 ? order::row_major : order::col_major; };
-  std::int64_t const m = 1 + static_cast<std::int64_t>(rng() % 120);
-  std::int64_t const n = 2 * (1 + static_cast<std::int64_t>(rng() % 50));
-  std::int64_t const k = 1 + static_cast<std::int64_t>(rng() % 40);  // sums are exact in bf16
-  order const oa = ord(), ob = ord(), od = ord();
-  matrix a = integer_matrix(t.ab, oa, m, k, 0, rng), b = integer_matrix(t.ab, ob, k, n, 0, rng);
-  shards const rows = random_shards(m, ranks, rng), parts = random_shards(k, ranks, rng);
-  bool const k_major = oa == order::row_major && ob == order::col_major;
-  bool const fused = k_major && od == order::row_major && t.d != elem::s32;
-  epilogue_operands e = random_epilogue(m, n, t.d, od, fused, rng);
-  matrix const whole_d = empty_matrix(t.d, od, m, n);
-  gemm_problem p{m, n, k, a.desc, b.desc, whole_d.desc};
-  gemm_operands o{a.data(), b.data()};
-  e.put(p, o);
-  matrix const want = on_one_device(p, o, whole_d);
-  bool const scatter = op == operation::gemm_reduce_scatter;
-  std::string const text = "seed " + std::to_string(seed) + " ranks " + std::to_string(ranks) +
-                           " " + name(op) + " " + std::string(name(t.d));
-
-  struct rank_data {
-    matrix a, b, d;
-    epilogue_operands e;
-    gemm_problem p;
-    gemm_operands o;
-  };
-  std::vector<rank_data> data(static_cast<std::size_t>(ranks));
-  std::int64_t bytes = 0;
-  for (int r = 0; r < ranks; ++r) {
-    rank_data& x = data[static_cast<std::size_t>(r)];
-    range const own = scatter ? rows.of(r) : range{0, m};
-    x.a = part_of(a, {0, m}, parts.of(r), 1), x.b = part_of(b, parts.of(r), {0, n}, 2);
-    x.d = empty_matrix(t.d, od, own.size, n, static_cast<std::int64_t>(rng() % 3));
-    x.e = e;
-    if (e.has_c) x.e.c = part_of(e.c, own, {0, n}, 1);
-    if (e.epilogue.bias == along::rows) x.e.bias = part_of(e.bias, {0, 1}, own, 0);
-    x.e.row_scale = part_of(e.row_scale, {0, 1}, own, 0);
-    x.p = {m, n, parts.of(r).size, x.a.desc, x.b.desc, x.d.desc};
-    x.o = {x.a.data(), x.b.data(), nullptr, x.d.data()};
-    x.e.put(x.p, x.o);
-    bytes = gathered_bytes(op, x.p, rows, true);
-  }
-  for (path const via : all_paths)
-    for (bool const float32_partials : {false, true}) {
-      auto const groups = group::virtual_ranks(ranks, {.gathered_bytes = bytes, .timeout_s = 60});
-      for (rank_data& x : data) std::fill(x.d.bytes.begin(), x.d.bytes.end(), std::byte{0xFF});
-      run_ranks(groups, [&](group const& g) {
-        rank_data& x = data[static_cast<std::size_t>(g.rank())];
-        call_options const how{.rows = rows, .via = via, .float32_partials = float32_partials};
-        for (std::uint64_t call = 0; call < 2; ++call) {
-          random_delay(seed + call, g.rank());
-          (scatter ? gemm_reduce_scatter : gemm_all_reduce)(g, x.p, x.o, how);
-        }
-      });
-      for (int r = 0; r < ranks; ++r)
-        expect_part(data[static_cast<std::size_t>(r)].d, want, scatter ? rows.of(r).begin : 0, 0,
-                    text + " " + name(via));
-    }
+  check_case(reduction_case(op, t, seed, ranks), seed);
 }
 
 TEST(GemmReduceScatter, GivesTheBitsOfOneDeviceOnEveryPath) {

@@ -35,6 +35,8 @@
 #include "tilewright/dist/shards.hpp"
 #include "tilewright/problem/gemm.hpp"
 
+typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
+
 namespace tw::dist {
 
 struct call_options {
@@ -45,13 +47,17 @@ struct call_options {
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
   bool float32_partials = false;
+  /// A group on GPUs: the stream of the GEMMs; operands are device memory. The call returns before
+  /// they are done. GEMMs of one stream may share a workspace.
+  cudaStream_t stream = nullptr;
   /// The device whose kernels the emulator runs (known_device).
   std::string device = "h200";
   /// Of the launches in the emulator. Ranks are OS threads already: 0 of them is one.
   emu::options emulator = {};
 };
 
-/// Computes this rank's D. Blocks until D is there. Throws `rejected` before anything is sent with
+/// Computes this rank's D. With host ranks it blocks until D is there; on GPUs later failures
+/// are thrown by the next call or by group::check(). Throws `rejected` before anything is sent with
 /// the codes of accept(), TW0902 if the receive buffer is too small, TW0903 if the rows do not fit
 /// the problem and the group, TW0904 if the problem cannot be cut. Throws `rejected` later with
 /// TW0901 if the ranks have different problems, TW0905 if a rank is late, TW0906 if the group is

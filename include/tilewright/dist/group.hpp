@@ -6,6 +6,12 @@
 // 8-byte flag after it: the number of the call (its epoch) and a digest of the problem. It receives
 // by waiting for flags in its own arena; no rank reads the memory of a peer.
 //
+// On a GPU a call enqueues its GEMMs on call_options::stream, its copies on a stream of the group
+// (copy engines do them during the GEMMs), and launches of one warp that wait for flags. It returns
+// at once. The epoch is in device memory, so that calls may be captured in a CUDA graph; a
+// call that uses the buffer of the call before it (a graph of an odd number of calls, replayed)
+// waits first until all ranks have begun.
+//
 // Two buffers need no barrier between ranks on two conditions, which every operation keeps: a rank
 // sends for call i only after its own call i - 1 has ended, and in every call it waits for every
 // peer, also for a peer that sends it no rows. A peer that overwrites the buffer of call i - 2 has
@@ -15,7 +21,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
+
+typedef struct ncclComm* ncclComm_t;  // same declaration as NCCL's
 
 namespace tw::dist {
 
@@ -47,8 +56,38 @@ class group {
   static group from_addresses(int rank, std::vector<void*> const& arenas,
                               group_options const& options = {});
 
-  /// Bytes of an arena.
+  /// Bytes of an arena in host memory.
   static std::int64_t arena_bytes(group_options const& options);
+
+  /// A rank of a group on GPUs, from a communicator with one rank on each GPU. All ranks call it
+  /// with equal options (TW0903). The memory of the arena is NCCL's (ncclMemAlloc, one window with
+  /// all ranks, which is registered here and never in a call), peers are written at their
+  /// addresses, and path::serial uses the collectives. The current device is the communicator's.
+  /// libnccl is the one that the process has loaded, or else libnccl.so.2; nccl_library names
+  /// another file. The communicator must outlive the group, which does not destroy or abort it.
+  /// Ranks that cannot address each other's memory run every call as path::serial.
+  /// NCCL_NVLS_ENABLE=0 before the first call of NCCL keeps NCCL from multicast objects, which the
+  /// group does not need. Throws `rejected`: TW0908 if NCCL is absent, older than 2.28, ambiguous,
+  /// or fails; TW0903; TW0910 on another device; TW0506 if CUDA fails.
+  static group from_nccl(ncclComm_t comm, group_options const& options = {},
+                         std::string const& nccl_library = {});
+
+  /// A rank of a group on GPUs whose arenas were mapped by the caller (torch symmetric memory, XLA,
+  /// cuMem): arenas[r] is the address of rank r's arena on the current device, of
+  /// gpu_arena_bytes(options) bytes at a multiple of 256. All are zero before the first rank's call
+  /// of this function, and stay mapped until the last rank's group is destroyed. Throws `rejected`
+  /// (TW0903, TW0506).
+  static group from_gpu_addresses(int rank, std::vector<void*> const& arenas,
+                                  group_options const& options = {});
+
+  /// Ranks 0 .. ranks - 1 on the current device, to try calls on one GPU. Each rank calls with
+  /// another stream. CUDA must have been started with CUDA_MODULE_LOADING=EAGER (a kernel that is
+  /// loaded while a rank waits would wait for that rank) and CUDA_DEVICE_MAX_CONNECTIONS of more
+  /// than 3 * ranks (TW0910).
+  static std::vector<group> virtual_ranks_on_gpu(int ranks, group_options const& options = {});
+
+  /// Bytes of an arena on a GPU.
+  static std::int64_t gpu_arena_bytes(group_options const& options);
 
   int rank() const;
   int ranks() const;
@@ -58,12 +97,18 @@ class group {
   void abort() const;
   /// Has a rank aborted, waited too long, or failed in a call?
   bool broken() const;
+  /// Throws `rejected` if the group is broken: TW0901 or TW0905 on the rank that found the cause,
+  /// else TW0906. On a GPU a failed wait shows in its stream: results are valid if check() returns
+  /// after the stream has been synchronised. It must not be called during a capture.
+  void check() const;
+  /// Do the ranks address each other's memory? If not, every call is path::serial by NCCL.
+  bool has_peer_addresses() const;
 
-  class membership;
+  class membership;  // src/dist/membership.hpp
+  explicit group(std::shared_ptr<membership> state);
   membership& state() const { return *state_; }
 
  private:
-  explicit group(std::shared_ptr<membership> state);
   std::shared_ptr<membership> state_;
 };
 

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_ranks.cu  Ranks on GPUs: GEMMs and waits on the caller's stream, copies on a stream of the
+//               rank, flags by copies of 8 bytes, which no kernel can delay.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "dispatch/on_device.hpp"
+#include "dispatch/plan_cache.hpp"
+#include "dist/failure.hpp"
+#include "dist/gpu_parts.hpp"
+#include "dist/membership.hpp"
+#include "dist/nccl.hpp"
+#include "tilewright/arch/cuda/launch.hpp"
+#include "tilewright/base/check.hpp"
+#include "tilewright/base/round_up.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/ranks/begin_call.hpp"
+#include "tilewright/kernel/ranks/wait.hpp"
+
+namespace tw::dist {
+namespace {
+
+int current_ordinal() {
+  int ordinal = 0;
+  must(cudaGetDevice(&ordinal), "current device");
+  return ordinal;
+}
+
+class gpu_rank final : public group::membership, public collectives {
+ public:
+  /// `memory` keeps the arenas alive; `nccl`: the arena is of NCCL.
+  gpu_rank(int rank, std::vector<void*> const& arenas, group_options const& options,
+           std::shared_ptr<void> memory, std::shared_ptr<nccl_arena> nccl)
+      : membership(rank, static_cast<int>(arenas.size()), options),
+        memory_(std::move(memory)),
+        nccl_(std::move(nccl)),
+        device_(current_ordinal()) {
+    view_.rank = rank, view_.ranks = ranks();
+    view_.report = report_.get();
+    view_.timeout_ns = static_cast<std::uint64_t>(std::min(options.timeout_s, 1e9) * 1e9);
+    for (int r = 0; r < ranks(); ++r) {
+      view_.heads[r] = static_cast<gpu_arena_head*>(arenas[static_cast<std::size_t>(r)]);
+      reaches_all_ = reaches_all_ && view_.heads[r] != nullptr;
+    }
+    std::uint64_t const epoch = options.epoch;
+    must(cudaMemcpy(&own().epoch, &epoch, sizeof epoch, cudaMemcpyHostToDevice),
+         "copy of the epoch to an arena");
+    load_kernels();
+  }
+
+  ~gpu_rank() override {
+    try {
+      on_device const here(device_);
+      // The calls of this rank end first: their waits have a time limit.
+      static_cast<void>(cudaEventSynchronize(ended_));
+      static_cast<void>(cudaStreamSynchronize(copies_));
+      *word_ = 1;
+      for (int peer = 0; peer < ranks(); ++peer)
+        if (peer != rank() && view_.heads[peer] != nullptr)
+          static_cast<void>(cudaMemcpyAsync(&view_.heads[peer]->left[rank()], word_.get(),
+                                            sizeof *word_, cudaMemcpyDefault, urgent_));
+      static_cast<void>(cudaStreamSynchronize(urgent_));
+      static_cast<void>(cudaGetLastError());
+      nccl_.reset();
+      memory_.reset();
+    } catch (rejected const&) {  // the driver has ended: so has its memory
+    }
+  }
+
+  bool on_gpu() const override { return true; }
+  bool reaches_all() const override { return reaches_all_; }
+  collectives* nccl() override { return nccl_ == nullptr ? nullptr : this; }
+
+  std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
+                                        call_options const&) const override {
+    check_device();
+    return cached_plan(p, o, gpu_device(), device_);
+  }
+
+  void begin(std::string const& problem, call_options const& how, bool wait) override {
+    check_device();
+    if (in_call_.exchange(true))
+      throw rejected({"TW0903", "call of rank " + std::to_string(rank()),
+                      "another call of this rank, which has not ended", "one call at a time",
+                      "each rank calls from one thread"});
+    try {
+      refuse_if_reported();
+      ++calls_;
+      stream_ = how.stream;
+      if (ranks() == 1) return;
+      std::string const text = problem + ", buffer " + std::to_string(calls_ % 2);
+      begin_call_params p = {};
+      p.at = view_;
+      p.digest = digest_of(text);
+      p.buffer = calls_ % 2;
+      p.wait = wait ? 1 : 0;
+      put_text(p.text, text);
+      must(launch<begin_call_kernel>(1, p, stream_), "first launch of a call of a group");
+      results_are_there();
+    } catch (...) {
+      in_call_ = false;
+      throw;
+    }
+  }
+
+  void end(std::string const& failed) override {
+    if (ranks() > 1) {
+      cudaError_t e = cudaEventRecord(sent_, copies_);
+      if (e == cudaSuccess) e = cudaStreamWaitEvent(stream_, sent_, 0);
+      cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+      if (e == cudaSuccess) e = cudaStreamIsCapturing(stream_, &capture);
+      if (e == cudaSuccess && capture == cudaStreamCaptureStatusNone)
+        e = cudaEventRecord(ended_, stream_);
+      if (!failed.empty())
+        break_all("rank " + std::to_string(rank()) + " failed in a call: " + failed);
+      in_call_ = false;
+      if (failed.empty()) must(e, "end of a call of a group");
+      return;
+    }
+    in_call_ = false;
+  }
+
+  std::byte* buffer(int rank) const override { return buffer_of(calls_, rank); }
+  std::byte* next_buffer(int rank) const override { return buffer_of(calls_ + 1, rank); }
+
+  void multiply(gemm_plan const& plan, gemm_operands const& o) override { gemm(plan, o, stream_); }
+
+  void add(add_partials_params const& p) override {
+    must(launch<add_partials_kernel>(add_partials_kernel::ctas(p), p, stream_),
+         "launch that adds partial results");
+  }
+
+  void copy(void const* from, void* to, lines const& l) override {
+    enqueue(from, to, l, stream_, "copy of rows");
+  }
+
+  void results_are_there() override {
+    must(cudaEventRecord(ready_, stream_), "event of a call");
+    must(cudaStreamWaitEvent(copies_, ready_, 0), "event of a call");
+  }
+
+  void send(void const* from, std::byte* to, lines const& l) override {
+    enqueue(from, to, l, copies_, "copy of rows to a peer");
+  }
+
+  void set(rank_flag kind, int peer) override {
+    must(cudaMemcpyAsync(&view_.heads[peer]->flags[static_cast<int>(kind)][rank()], &own().outgoing,
+                         sizeof(std::uint64_t), cudaMemcpyDeviceToDevice, copies_),
+         "copy of a flag to a peer");
+  }
+
+  void wait(rank_flag kind, std::vector<int> const& from, awaited const& before) override {
+    if (from.empty()) return;
+    wait_for_ranks_params p = {};
+    p.at = view_;
+    for (int const r : from) p.from |= 1U << r;
+    p.flag = kind, p.act = before.act;
+    p.first_row = before.rows.begin, p.rows = before.rows.size;
+    must(launch<wait_for_ranks_kernel>(1, p, stream_), "launch that waits for ranks");
+  }
+
+  void break_all(std::string const& why) override {
+    on_device const here(device_);
+    std::scoped_lock const lock(stopping_);
+    failure_record& r = *stop_;
+    if (r.whole != 0) return;
+    r.why = rank_failure::stopped;
+    r.by = r.of = static_cast<std::uint32_t>(rank());
+    put_text(r.text[0], why);
+    r.whole = 1;
+    // By a copy engine: a kernel might wait for room. The word `whole` comes after the rest.
+    constexpr std::size_t skip = sizeof r.whole;
+    for (int peer = 0; peer < ranks(); ++peer) {
+      if (view_.heads[peer] == nullptr) continue;
+      auto* const to = reinterpret_cast<std::byte*>(&view_.heads[peer]->failures[1][rank()]);
+      auto const* const from = reinterpret_cast<std::byte const*>(&r);
+      static_cast<void>(
+          cudaMemcpyAsync(to + skip, from + skip, sizeof r - skip, cudaMemcpyDefault, urgent_));
+      static_cast<void>(cudaMemcpyAsync(to, from, skip, cudaMemcpyDefault, urgent_));
+    }
+    static_cast<void>(cudaStreamSynchronize(urgent_));
+    static_cast<void>(cudaGetLastError());
+    stopped_ = true;
+  }
+
+  bool broken() const override { return found().why != rank_failure::none; }
+
+  void check() const override {
+    if (failure_text const f = found(); f.why != rank_failure::none)
+      refuse_failure(f, options().timeout_s);
+  }
+
+  // NCCL's collectives.
+  void gather(std::byte* all, std::vector<range> const& parts) override {
+    nccl_functions const& f = nccl_->nccl();
+    constexpr int bytes = 0;  // ncclInt8
+    range const& mine = parts[static_cast<std::size_t>(rank())];
+    bool even = true;
+    for (std::size_t r = 0; r < parts.size(); ++r)
+      even = even && parts[r] == range{static_cast<std::int64_t>(r) * mine.size, mine.size};
+    if (even) {
+      check_nccl(f,
+                 f.all_gather(all + mine.begin, all, static_cast<std::size_t>(mine.size), bytes,
+                              nccl_->comm(), stream_),
+                 "ncclAllGather", nccl_->comm());
+      return;
+    }
+    together([&] {
+      for (std::size_t r = 0; r < parts.size(); ++r)
+        if (!parts[r].empty())
+          check_nccl(f,
+                     f.broadcast(all + parts[r].begin, all + parts[r].begin,
+                                 static_cast<std::size_t>(parts[r].size), bytes,
+                                 static_cast<int>(r), nccl_->comm(), stream_),
+                     "ncclBroadcast", nccl_->comm());
+    });
+  }
+
+  void reduce_scatter(void const* all, void* to, std::vector<range> const& parts,
+                      elem type) override {
+    nccl_functions const& f = nccl_->nccl();
+    range const& mine = parts[static_cast<std::size_t>(rank())];
+    bool even = true;
+    for (std::size_t r = 0; r < parts.size(); ++r)
+      even = even && parts[r] == range{static_cast<std::int64_t>(r) * mine.size, mine.size};
+    if (even) {
+      check_nccl(f,
+                 f.reduce_scatter(all, to, static_cast<std::size_t>(mine.size), nccl_type(type),
+                                  nccl_sum, nccl_->comm(), stream_),
+                 "ncclReduceScatter", nccl_->comm());
+      return;
+    }
+    together([&] {
+      for (std::size_t r = 0; r < parts.size(); ++r)
+        if (!parts[r].empty())
+          check_nccl(f,
+                     f.reduce(element_at(all, type, parts[r].begin), to,
+                              static_cast<std::size_t>(parts[r].size), nccl_type(type), nccl_sum,
+                              static_cast<int>(r), nccl_->comm(), stream_),
+                     "ncclReduce", nccl_->comm());
+    });
+  }
+
+  void all_reduce(void const* from, void* to, std::int64_t count, elem type) override {
+    nccl_functions const& f = nccl_->nccl();
+    check_nccl(f,
+               f.all_reduce(from, to, static_cast<std::size_t>(count), nccl_type(type), nccl_sum,
+                            nccl_->comm(), stream_),
+               "ncclAllReduce", nccl_->comm());
+  }
+
+ private:
+  static constexpr int nccl_sum = 0;  // ncclSum
+
+  gpu_arena_head& own() const { return *view_.heads[rank()]; }
+  std::byte* buffer_of(std::uint32_t call, int r) const {
+    return reinterpret_cast<std::byte*>(view_.heads[r]) + gpu_head_bytes() +
+           call % 2 * buffer_bytes(options());
+  }
+
+  template <class Calls>
+  void together(Calls const& calls) {
+    nccl_functions const& f = nccl_->nccl();
+    check_nccl(f, f.group_start(), "ncclGroupStart", nccl_->comm());
+    try {
+      calls();
+    } catch (...) {
+      static_cast<void>(f.group_end());
+      throw;
+    }
+    check_nccl(f, f.group_end(), "ncclGroupEnd", nccl_->comm());
+  }
+
+  void check_device() const {
+    int const now = current_ordinal();
+    if (now != device_)
+      throw rejected({"TW0910", "current device", std::to_string(now),
+                      std::to_string(device_) + ", on which the group was made", "cudaSetDevice"});
+  }
+
+  /// A kernel that is loaded in a call would wait for launches that wait for peers.
+  static void load_kernels() {
+    cudaFuncAttributes a{};
+    for (void const* const kernel : {reinterpret_cast<void const*>(&entry<begin_call_kernel>),
+                                     reinterpret_cast<void const*>(&entry<wait_for_ranks_kernel>),
+                                     reinterpret_cast<void const*>(&entry<add_partials_kernel>)})
+      must(cudaFuncGetAttributes(&a, kernel), "kernels of a group");
+  }
+
+  static void enqueue(void const* from, void* to, lines const& l, cudaStream_t on,
+                      char const* what) {
+    if (l.count <= 0 || l.bytes <= 0) return;
+    auto const bytes = static_cast<std::size_t>(l.bytes), count = static_cast<std::size_t>(l.count);
+    must(l.adjacent() ? cudaMemcpyAsync(to, from, bytes * count, cudaMemcpyDeviceToDevice, on)
+                      : cudaMemcpy2DAsync(to, static_cast<std::size_t>(l.to_stride), from,
+                                          static_cast<std::size_t>(l.from_stride), bytes, count,
+                                          cudaMemcpyDeviceToDevice, on),
+         what);
+  }
+
+  static bool whole(failure_record const& r) {
+    return std::atomic_ref<std::uint64_t const>(r.whole).load(std::memory_order_acquire) != 0;
+  }
+
+  /// A failure that a launch of this rank, or its host, has reported: without a look at the device.
+  failure_text reported() const {
+    if (whole(*report_)) return text_of(*report_, rank());
+    if (stopped_) return text_of(*stop_, rank());
+    return {};
+  }
+  void refuse_if_reported() const {
+    if (failure_text const f = reported(); f.why != rank_failure::none)
+      refuse_failure(f, options().timeout_s);
+  }
+
+  /// As reported(), with the failures that peers have written to the arena.
+  failure_text found() const {
+    if (failure_text f = reported(); f.why != rank_failure::none) return f;
+    on_device const here(device_);
+    std::scoped_lock const lock(stopping_);
+    constexpr std::size_t bytes = sizeof(seen_->failures);
+    must(cudaMemcpyAsync(&seen_->failures, &own().failures, bytes, cudaMemcpyDefault, urgent_),
+         "copy of failures from an arena");
+    must(cudaStreamSynchronize(urgent_), "copy of failures from an arena");
+    for (auto const& of : seen_->failures)
+      for (failure_record const& r : of)
+        if (r.whole != 0) return text_of(r, rank());
+    return {};
+  }
+
+  std::shared_ptr<void> memory_;
+  std::shared_ptr<nccl_arena> nccl_;
+  int device_;
+  ranks_view view_ = {};
+  bool reaches_all_ = true;
+  pinned<failure_record> report_, stop_;
+  struct failures_seen {
+    failure_record failures[2][arena_ranks];
+  };
+  pinned<failures_seen> seen_;
+  pinned<std::uint64_t> word_;
+  mutable std::mutex stopping_;
+  std::atomic<bool> stopped_ = false;
+  stream copies_, urgent_;
+  event ready_, sent_, ended_;
+  cudaStream_t stream_ = nullptr;
+  std::uint32_t calls_ = 0;
+  std::atomic<bool> in_call_ = false;
+};
+
+void check_gpu() {
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
+}
+
+device_memory const& memory_of_gpu() {
+  static device_memory const memory = {
+      [](void const* at) {
+        cudaPointerAttributes a{};
+        bool const known = cudaPointerGetAttributes(&a, at) == cudaSuccess;
+        cudaGetLastError();
+        return known && a.type == cudaMemoryTypeDevice;
+      },
+      [](void* to, std::int64_t bytes) {
+        must(cudaMemset(to, 0, static_cast<std::size_t>(bytes)), "an arena");
+        must(cudaDeviceSynchronize(), "an arena");
+      },
+      [](void* to, void const* from, std::int64_t bytes) {
+        must(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault),
+             "copy of words of an arena");
+      }};
+  return memory;
+}
+
+/// Virtual ranks wait for each other on one device: nothing that one of them does may wait for the
+/// launches of another.
+void check_virtual(int ranks) {
+  char const* const text = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  constexpr int usual = 8;
+  int const connections = text == nullptr ? usual : std::atoi(text);
+  if (connections <= 3 * ranks)
+    throw rejected({"TW0910", std::to_string(ranks) + " virtual ranks on a GPU",
+                    "CUDA_DEVICE_MAX_CONNECTIONS = " + std::to_string(connections),
+                    "more than " + std::to_string(3 * ranks) + ": three streams for each rank",
+                    "set it before the first call of CUDA; the largest value is 32"});
+  using loading_mode = CUresult (*)(CUmoduleLoadingMode*);
+  void* find = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  constexpr unsigned cuda_12 = 12000;
+  must(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &find, cuda_12, cudaEnableDefault,
+                                        &result),
+       "cuModuleGetLoadingMode");
+  CUmoduleLoadingMode mode{};
+  if (find != nullptr && reinterpret_cast<loading_mode>(find)(&mode) == CUDA_SUCCESS &&
+      mode == CU_MODULE_EAGER_LOADING)
+    return;
+  throw rejected({"TW0910", std::to_string(ranks) + " virtual ranks on a GPU",
+                  "kernels that are loaded at their first launch", "CUDA_MODULE_LOADING=EAGER",
+                  "set it before the first call of CUDA"});
+}
+
+}  // namespace
+
+std::int64_t group::gpu_arena_bytes(group_options const& options) {
+  return bytes_of_gpu_arena(options);
+}
+
+group group::from_gpu_addresses(int rank, std::vector<void*> const& arenas,
+                                group_options const& options) {
+  check_gpu();
+  check_arenas(rank, arenas, options);
+  return group(std::make_shared<gpu_rank>(rank, arenas, options, nullptr, nullptr));
+}
+
+group group::from_nccl(ncclComm_t comm, group_options const& options,
+                       std::string const& nccl_library) {
+  check_gpu();
+  nccl_functions const nccl = find_nccl(nccl_library);
+  int device = 0;
+  check_nccl(nccl, nccl.comm_cu_device(comm, &device), "ncclCommCuDevice", comm);
+  if (int const now = current_ordinal(); now != device)
+    throw rejected({"TW0910", "current device", std::to_string(now),
+                    std::to_string(device) + ", the communicator's", "cudaSetDevice"});
+  auto const arena = std::make_shared<nccl_arena>(nccl, comm, options, memory_of_gpu());
+  return group(
+      std::make_shared<gpu_rank>(arena->rank(), arena->addresses(), options, nullptr, arena));
+}
+
+std::vector<group> group::virtual_ranks_on_gpu(int ranks, group_options const& options) {
+  check_gpu();
+  check_group(ranks, options);
+  check_virtual(ranks);
+  std::int64_t const bytes = round_up(gpu_arena_bytes(options), arena_alignment);
+  void* all = nullptr;
+  must(cudaMalloc(&all, static_cast<std::size_t>(bytes * ranks)), "arenas of virtual ranks");
+  std::shared_ptr<void> const memory(all, [](void* p) { static_cast<void>(cudaFree(p)); });
+  must(cudaMemset(all, 0, static_cast<std::size_t>(bytes * ranks)), "arenas of virtual ranks");
+  must(cudaDeviceSynchronize(), "arenas of virtual ranks");
+  std::vector<void*> arenas;
+  for (int r = 0; r < ranks; ++r) arenas.push_back(static_cast<std::byte*>(all) + r * bytes);
+  std::vector<group> list;
+  for (int r = 0; r < ranks; ++r)
+    list.push_back(group(std::make_shared<gpu_rank>(r, arenas, options, memory, nullptr)));
+  return list;
+}
+
+}  // namespace tw::dist

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// acts_test.cpp  The acts of each call, on a rank that records them: their order, and the calls of
+//                ranks that have NCCL's collectives, with and without each other's addresses.
+#include "dispatch/plan_cache.hpp"
+#include "dist/membership.hpp"
+#include "tests/dist/ranks.hpp"
+#include "tilewright/base/check.hpp"
+
+namespace tw::dist {
+namespace {
+
+using namespace test;
+
+/// Writes the acts of its calls as words: "multiply 16", "send 1", "set 1".
+class recorder final : public group::membership, public collectives {
+ public:
+  recorder(int rank, int ranks, bool reaches, bool has_nccl)
+      : membership(rank, ranks, {.gathered_bytes = 1 << 20}),
+        reaches_(reaches),
+        has_nccl_(has_nccl),
+        memory_(static_cast<std::size_t>(ranks) << 20) {}
+
+  std::string acts() const { return acts_; }
+
+  bool on_gpu() const override { return true; }
+  bool reaches_all() const override { return reaches_; }
+  collectives* nccl() override { return has_nccl_ ? this : nullptr; }
+  std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
+                                        call_options const&) const override {
+    return cached_plan(p, o, known_device("h200"), -1);
+  }
+  void begin(std::string const&, call_options const&, bool wait) override {
+    acts_ = wait ? "begin and wait" : "begin";
+  }
+  void end(std::string const& failed) override { add_act("end" + failed); }
+  std::byte* buffer(int rank) const override {
+    return const_cast<std::byte*>(memory_.data()) + (static_cast<std::ptrdiff_t>(rank) << 20);
+  }
+  std::byte* next_buffer(int rank) const override { return buffer(rank); }
+  void multiply(gemm_plan const& plan, gemm_operands const&) override {
+    add_act("multiply " + std::to_string(plan.problem.m));
+  }
+  void add(add_partials_params const& p) override {
+    add_act("add " + std::to_string(p.count) + " of " + std::to_string(p.rows));
+  }
+  void copy(void const*, void*, lines const&) override { add_act("copy"); }
+  void results_are_there() override { add_act("results"); }
+  void send(void const*, std::byte* to, lines const&) override {
+    add_act("send " + std::to_string((to - memory_.data()) >> 20));
+  }
+  void set(rank_flag, int peer) override { add_act("set " + std::to_string(peer)); }
+  void wait(rank_flag, std::vector<int> const& from, awaited const&) override {
+    for (int const r : from) add_act("wait " + std::to_string(r));
+  }
+  void break_all(std::string const&) override {}
+  bool broken() const override { return false; }
+  void check() const override {}
+
+  void gather(std::byte*, std::vector<range> const& parts) override {
+    add_act("gather");
+    for (range const& r : parts)
+      acts_ += " " + std::to_string(r.begin) + "+" + std::to_string(r.size);
+  }
+  void reduce_scatter(void const*, void*, std::vector<range> const& parts, elem type) override {
+    add_act("reduce_scatter " + std::string(name(type)));
+    for (range const& r : parts)
+      acts_ += " " + std::to_string(r.begin) + "+" + std::to_string(r.size);
+  }
+  void all_reduce(void const*, void*, std::int64_t count, elem type) override {
+    add_act("all_reduce " + std::string(name(type)) + " " + std::to_string(count));
+  }
+
+ private:
+  void add_act(std::string const& act) { acts_ += ", " + act; }
+
+  bool reaches_, has_nccl_;
+  std::vector<std::byte> memory_;
+  std::string acts_;
+};
+
+/// 40 rows on two ranks, 32 columns, K = 64.
+struct problem_of_rank {
+  std::vector<std::uint16_t> a = std::vector<std::uint16_t>(64 * 64), b = a, d = a;
+  gemm_problem p;
+  gemm_operands o{a.data(), b.data(), nullptr, d.data()};
+  problem_of_rank() {
+    p.m = 40, p.n = 32, p.k = 64;
+    p.a = {elem::bf16, order::row_major, 64};
+    p.b = {elem::bf16, order::col_major, 64};
+    p.d = {elem::bf16, order::row_major, 64};
+  }
+};
+
+std::string acts_of(operation op, path via, bool reaches, bool has_nccl, int rank = 0,
+                    bool reproducible = false) {
+  problem_of_rank x;
+  x.p.reproducible = reproducible;
+  auto const state = std::make_shared<recorder>(rank, 2, reaches, has_nccl);
+  group const g(state);
+  call_options const how{.rows = shards({24, 16}), .via = via};
+  switch (op) {
+    case operation::all_gather_gemm: all_gather_gemm(g, x.p, x.o, how); break;
+    case operation::gemm_reduce_scatter: gemm_reduce_scatter(g, x.p, x.o, how); break;
+    case operation::gemm_all_reduce: gemm_all_reduce(g, x.p, x.o, how); break;
+  }
+  return state->acts();
+}
+
+TEST(Acts, AreInTheOrderOfThePath) {
+  auto const ag = operation::all_gather_gemm;
+  EXPECT_EQ(acts_of(ag, path::pieces, true, false),
+            "begin, send 1, set 1, multiply 24, wait 1, multiply 16, end");
+  EXPECT_EQ(acts_of(ag, path::two_pieces, true, true, 1),
+            "begin, send 0, set 0, multiply 16, wait 0, multiply 24, end");
+  EXPECT_EQ(acts_of(ag, path::serial, true, false),
+            "begin, send 1, set 1, copy, wait 1, multiply 40, end");
+  auto const rs = operation::gemm_reduce_scatter;
+  EXPECT_EQ(acts_of(rs, path::pieces, true, true),
+            "begin, multiply 16, results, send 1, set 1, multiply 24, wait 1, add 2 of 24, end");
+  EXPECT_EQ(acts_of(rs, path::serial, true, false, 1),
+            "begin, multiply 40, results, send 0, set 0, copy, wait 0, add 2 of 16, end");
+  EXPECT_EQ(
+      acts_of(operation::gemm_all_reduce, path::pieces, true, true),
+      "begin, multiply 16, results, send 1, set 1, multiply 24, wait 1, add 2 of 24, results, "
+      "send 1, set 1, wait 1, copy, end");
+}
+
+/// A serial call of ranks with a communicator begins together and uses its collectives; sums that
+/// must be reproducible do not.
+TEST(Acts, SerialCallsUseCollectives) {
+  std::string const gather = "begin and wait, copy, gather 0+3072 3072+2048, multiply 40, end";
+  auto const ag = operation::all_gather_gemm;
+  EXPECT_EQ(acts_of(ag, path::serial, true, true), gather);
+  EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true),
+            "begin and wait, multiply 40, reduce_scatter bf16 0+768 768+512, add 1 of 24, end");
+  EXPECT_EQ(acts_of(operation::gemm_all_reduce, path::serial, true, true),
+            "begin and wait, multiply 40, all_reduce bf16 1280, add 1 of 40, end");
+  EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true, 0, true),
+            acts_of(operation::gemm_reduce_scatter, path::serial, true, false, 0, true));
+  // Ranks that cannot write each other's memory: every path.
+  for (path const via : all_paths) EXPECT_EQ(acts_of(ag, via, false, true), gather);
+}
+
+TEST(Acts, OperandsThatNcclCannotGatherAreRefusedByRanksWithoutAddresses) {
+  auto const code = [](auto const& call) -> std::string {
+    try {
+      call();
+    } catch (rejected const& e) {
+      return e.why().code;
+    }
+    return "";
+  };
+  group const far(std::make_shared<recorder>(0, 2, false, true));
+  problem_of_rank x;
+  x.p.a.ord = order::col_major;
+  EXPECT_EQ(code([&] { all_gather_gemm(far, x.p, x.o); }), "TW0909");
+  problem_of_rank y;
+  y.p.reproducible = true;
+  EXPECT_EQ(code([&] { gemm_all_reduce(far, y.p, y.o); }), "TW0909");
+}
+
+/// One rank multiplies its operands in place: nothing is sent, copied or added.
+TEST(Acts, OneRankMultipliesInPlace) {
+  problem_of_rank x;
+  for (bool const has_nccl : {false, true})
+    for (path const via : all_paths) {
+      auto const state = std::make_shared<recorder>(0, 1, true, has_nccl);
+      group const g(state);
+      all_gather_gemm(g, x.p, x.o, {.via = via});
+      EXPECT_EQ(state->acts(), "begin, multiply 40, end");
+      gemm_all_reduce(g, x.p, x.o, {.via = via});
+      EXPECT_EQ(state->acts(), "begin, multiply 40, end");
+    }
+}
+
+}  // namespace
+}  // namespace tw::dist
