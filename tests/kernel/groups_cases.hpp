@@ -72,7 +72,14 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
     return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
   };
   std::normal_distribution<float> normal;
-  auto const fill = [&] { return normal(rng); };
+  // Numbers that the operands' type holds.
+  auto const fill = [&] {
+    if (is_8_bit_integer(w.ab)) return 40 * normal(rng);
+    float const x = normal(rng);
+    return w.ab != elem::tf32 ? x
+                              : std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xFFFFE000U);
+  };
+  int const chunk = 16 / size_bytes(w.ab);
   bool const of_m = w.axis == group_axis::m, of_n = w.axis == group_axis::n,
              of_k = w.axis == group_axis::k;
   grouped_product p;
@@ -91,7 +98,7 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   if (any(0, 2) == 0) g.expected_size = any(1, most);
   // K that is contiguous in memory begins at multiples of 16 bytes in each group.
   bool const contiguous_k = of_k && (w.a == order::row_major || w.b == order::col_major);
-  int const step = contiguous_k ? 8 : 1;
+  int const step = contiguous_k ? chunk : 1;
   std::vector<std::int64_t> const all =
       random_sizes(rng, g.form == rows ? any(1, 5) : static_cast<int>(g.count), most, step);
   std::int64_t total = g.form == starts ? step * any(0, 3) : 0;
@@ -118,14 +125,13 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   std::int64_t extent = g.slots()        ? most
                         : g.form == rows ? static_cast<std::int64_t>(p.numbers.size())
                                          : total + any(0, 9);
-  if (contiguous_k) extent = (extent + 7) / 8 * 8;
+  if (contiguous_k) extent = (extent + chunk - 1) / chunk * chunk;
   extent = std::max<std::int64_t>(extent, step);
   std::int64_t const m = of_m ? extent : any(1, 200),
                      n = of_n     ? extent
                          : w.gate ? 16 * any(1, 14)
                                   : any(1, 200),
                      k = of_k ? extent : any(1, 200), d_cols = w.gate ? n / 2 : n;
-  int const chunk = 16 / size_bytes(w.ab);
   // Lines at multiples of 16 bytes, but for D.
   auto const pad = [&](order o, std::int64_t rows, std::int64_t cols) {
     std::int64_t const inner = o == order::row_major ? cols : rows;
@@ -192,6 +198,29 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
     for (std::size_t i = 0; i < used.size(); ++i)
       if (!used[i]) poison(static_cast<std::int64_t>(i), 0);
   return p;
+}
+
+/// Vectors and scales of a problem, for each group.
+struct vectors_of_groups {
+  std::vector<float> bias, row_scale, col_scale, row_weight, scale_a, scale_b;
+  gemm_operands with(gemm_operands o) const {
+    o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
+    o.row_weight = row_weight.data();
+    o.scale_a = scale_a.data(), o.scale_b = scale_b.data();
+    return o;
+  }
+};
+inline vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {
+  auto const fill = [&](std::vector<float>& x, std::int64_t count) {
+    x.resize(static_cast<std::size_t>(count));
+    for (float& v : x) v = std::ldexp(1.0F + static_cast<float>(rng() % 97) / 97, -2);
+  };
+  vectors_of_groups v;
+  std::int64_t const each = p.groups->count * std::max(p.m, p.n);
+  fill(v.bias, each), fill(v.row_scale, each), fill(v.col_scale, each);
+  fill(v.row_weight, each);
+  fill(v.scale_a, each * (p.k / 128 + 1)), fill(v.scale_b, each * (p.k / 128 + 1));
+  return v;
 }
 
 /// Checks that no byte outside of the groups' D was written.

@@ -25,7 +25,7 @@ std::vector<grouped_shape> shapes_of(group_axis axis) {
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
       if (!f->built(i) || x.groups != axis || x.weights) continue;
-      if (x.epilogue.ops || x.scaled || size_bytes(x.ab) == 1) continue;  // SlicesTest
+      if (x.epilogue.ops || x.scaled || is_fp8(x.ab)) continue;  // HaveTheBitsOfTheirSlices
       auto const is_k = [](operand_major m) { return m == operand_major::k; };
       all.push_back({axis, x.ab, x.d, is_k(x.a) ? order::row_major : order::col_major,
                      is_k(x.b) ? order::col_major : order::row_major, *x.d_order});
@@ -77,7 +77,7 @@ TEST_P(GroupsEmu, RandomProblemsKeepTheBound) {
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i)
       if (f->built(i) && f->facts(i).groups == GetParam() && !f->facts(i).weights &&
-          !f->facts(i).epilogue.ops && size_bytes(f->facts(i).ab) == 2)
+          !f->facts(i).epilogue.ops && !is_fp8(f->facts(i).ab))
         wanted.insert(f->name(i));
   auto const covered = [&] { return std::ranges::includes(ran, wanted); };
   for (int i = 0; runs_case(i, 400, covered()) && !HasFailure(); ++i) {
@@ -96,33 +96,10 @@ INSTANTIATE_TEST_SUITE_P(Axes, GroupsEmu,
                            return std::string(group_axis_names[static_cast<int>(i.param)]);
                          });
 
-/// Vectors and scales of a problem, for each group.
-struct vectors_of_groups {
-  std::vector<float> bias, row_scale, col_scale, row_weight, scale_a, scale_b;
-  gemm_operands with(gemm_operands o) const {
-    o.bias = bias.data(), o.row_scale = row_scale.data(), o.col_scale = col_scale.data();
-    o.row_weight = row_weight.data();
-    o.scale_a = scale_a.data(), o.scale_b = scale_b.data();
-    return o;
-  }
-};
-vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {
-  auto const fill = [&](std::vector<float>& x, std::int64_t count) {
-    x.resize(static_cast<std::size_t>(count));
-    for (float& v : x) v = std::ldexp(1.0F + static_cast<float>(rng() % 97) / 97, -2);
-  };
-  vectors_of_groups v;
-  std::int64_t const each = p.groups->count * std::max(p.m, p.n);
-  fill(v.bias, each), fill(v.row_scale, each), fill(v.col_scale, each);
-  fill(v.row_weight, each);
-  fill(v.scale_a, each * (p.k / 128 + 1)), fill(v.scale_b, each * (p.k / 128 + 1));
-  return v;
-}
-
 /// Each group has the bits of a GEMM without groups: with its bias, scales, gate and C.
 TEST(Groups, HaveTheBitsOfTheirSlices) {
   std::mt19937_64 rng(20261203);
-  int kernels = 0, compared = 0;
+  int kernels = 0, compared = 0, scaled_and_fused = 0;
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
@@ -150,13 +127,14 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
           if (q.groups->slots())
             (of_m ? q.scale_a : q.scale_b)->batch_stride =
                 scale_extent(of_m ? *q.scale_a : *q.scale_b, of_m ? q.m : q.n, q.k);
-        } else if (x.epilogue.ops) {
+        }
+        if (x.epilogue.ops) {
           q.epilogue.act = activation::silu;
           q.epilogue.bias = static_cast<along>(rng() % 3);
           q.epilogue.row_scale = rng() % 2 != 0 ? along::rows : along::none;
           q.epilogue.col_scale = rng() % 2 != 0 ? along::cols : along::none;
           if (x.epilogue.gate) q.epilogue.gate = gating::split, q.epilogue.c_last = true;
-        } else if (size_bytes(x.ab) == 1 && is_fp8(x.ab)) {
+        } else if (size_bytes(x.ab) == 1 && !x.scaled && !holds_integer_sums(x.d)) {
           q.epilogue.row_scale = rng() % 2 != 0 ? along::rows : along::none;
           q.epilogue.col_scale = rng() % 2 != 0 ? along::cols : along::none;
         }
@@ -188,11 +166,12 @@ TEST(Groups, HaveTheBitsOfTheirSlices) {
           if (!computes_nothing(s.problem)) gemm_emulated(s.problem, s.operands, {});
         }
         EXPECT_EQ(got, p.d.bytes) << f->name(i) << ", " << p.text();
-        ++compared;
+        ++compared, scaled_and_fused += x.scaled && x.epilogue.ops ? 1 : 0;
       }
     }
   EXPECT_GT(kernels, 8);
   EXPECT_GT(compared, kernels / 2);
+  EXPECT_GT(scaled_and_fused, 1);
 }
 
 /// Bias, scales, activation, gate, C, alpha of the group and weight of the token, against float64:
@@ -314,7 +293,8 @@ TEST(Groups, NumbersOfAContiguousKAreRoundedDown) {
     if (p.numbers.back() > p.problem.k) continue;
     gemm_operands const o = p.operands();
     p.ranges = ranges_of_groups(p.problem, o.groups).of;
-    EXPECT_EQ(p.ranges.back().size, last.size > 0 ? last.size - 8 : 0);
+    EXPECT_EQ(p.ranges.back().size,
+              last.size > 0 ? last.size - 16 / size_bytes(p.problem.a.type) : 0);
     gemm_emulated(p.problem, o, {});
     expect_right_groups(p);
     EXPECT_EQ(p.status, p.ranges.size()) << p.text();

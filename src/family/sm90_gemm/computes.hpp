@@ -69,6 +69,13 @@ constexpr weight_format in_blocks(weight_format f) {
   return f;
 }
 
+/// Do warps gather the rows of `q`? They copy elements as they are, and float32 is rounded to tf32
+/// by TMA alone.
+inline bool gathers(gemm_config const& c, gemm_problem const& q) {
+  elem const type = c.ragged == group_axis::m ? q.a.type : q.b.type;
+  return c.gathers() && type == multiplied_type(type);
+}
+
 /// Does a kernel with this configuration compute `q`, as run?
 inline bool computes(gemm_config const& c, gemm_problem const& q) {
   return c.weights() == in_blocks(q.weights_a) && !q.weights_b &&
@@ -77,7 +84,7 @@ inline bool computes(gemm_config const& c, gemm_problem const& q) {
          c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
          c.d_m == (q.d.ord == order::col_major) &&
          c.ragged == (q.groups ? q.groups->axis : group_axis::none) &&
-         (!q.groups || q.groups->gather_from == 0 || c.gathers()) &&
+         (!q.groups || q.groups->gather_from == 0 || gathers(c, q)) &&
          (c.operands() == operands_needed(q) || (takes_scales(c) && has_scales_alone(q))) &&
          scales_result(c, q) && (c.by_pointers() || !q.has_pointers());
 }
