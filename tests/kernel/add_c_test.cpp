@@ -92,7 +92,7 @@ void expect_right(any_c const& c, std::mt19937& rng) {
         float acc[2 * Results];
         for (int i = 0; i < 2 * Results; ++i) acc[i] = static_cast<float>(i + 1);
         int const to = static_cast<int>(rng() % Results);
-        add_c<Results>(c.params, {row, col, product}, c.params.n, acc, to);
+        add_c<Results, true>(c.params, {row, col, product}, c.params.n, acc, to);
         for (int i = 0; i < 2 * Results; ++i) {
           int const result = i - to;
           float want = static_cast<float>(i + 1);

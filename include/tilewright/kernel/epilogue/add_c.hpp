@@ -35,37 +35,43 @@ TW_DEVICE bool c_in_pairs(epilogue_params const& p, std::byte const* row, int co
 template <int Bytes, int Results, class Fragment>
 TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
                         int end, Fragment& acc, int to) {
-  bool const pairs = Bytes == 2 && c_in_pairs(p, rows[0], col, end);
   TW_UNROLL
-  for (int i = 0; i < Results; i += accumulator_map::regs_of_8_cols) {
-    int const first = col + accumulator_map::col_of_register(i);
-    if (pairs) {
-      compiler_fence();  // 8 columns at a time
-      int const of_col = (first < end ? first : end - 2) * Bytes;
+  for (int i = 0; i < Results; i += 4) {
+    TW_UNROLL
+    for (int e = 0; e < 2; ++e) {
+      compiler_fence();  // a column at a time
+      int const c = col + accumulator_map::col_of_register(i + e);
+      std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
-        words::b32 const pair = *reinterpret_cast<words::b32 const*>(rows[r] + of_col);
-        TW_UNROLL
-        for (int e = 0; e < 2; ++e) {
-          float& x = acc[to + i + 2 * r + e];
-          x = fmaf(p.beta, half_as_float(static_cast<std::uint16_t>(pair >> 16 * e), p.c.type), x);
-        }
+        float& x = acc[to + i + 2 * r + e];
+        std::byte const* const from = rows[r] + of_col;
+        x = fmaf(p.beta,
+                 Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
+                            : half_as_float(*reinterpret_cast<words::b16 const*>(from), p.c.type),
+                 x);
       }
-    } else {
+    }
+  }
+}
+
+/// add_c for 16-bit elements of C that may be read in pairs of columns.
+/// \pre c_in_pairs()
+template <int Results, class Fragment>
+TW_DEVICE void add_c_pairs(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
+                           int end, Fragment& acc, int to) {
+  TW_UNROLL
+  for (int i = 0; i < Results; i += accumulator_map::regs_of_8_cols) {
+    compiler_fence();  // 8 columns at a time
+    int const c = col + accumulator_map::col_of_register(i);
+    int const of_col = 2 * (c < end ? c : end - 2);
+    TW_UNROLL
+    for (int r = 0; r < accumulator_map::rows; ++r) {
+      words::b32 const pair = *reinterpret_cast<words::b32 const*>(rows[r] + of_col);
       TW_UNROLL
       for (int e = 0; e < 2; ++e) {
-        compiler_fence();  // a column at a time
-        int const c = first + e;
-        std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
-        TW_UNROLL
-        for (int r = 0; r < accumulator_map::rows; ++r) {
-          float& x = acc[to + i + 2 * r + e];
-          std::byte const* const from = rows[r] + of_col;
-          x = fmaf(p.beta,
-                   Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
-                              : half_as_float(*reinterpret_cast<words::b16 const*>(from), p.c.type),
-                   x);
-        }
+        float& x = acc[to + i + 2 * r + e];
+        x = fmaf(p.beta, half_as_float(static_cast<std::uint16_t>(pair >> 16 * e), p.c.type), x);
       }
     }
   }
@@ -78,8 +84,9 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 /// first one; accumulator_map has the columns. `end` is the first column after those that the CTA
 /// stores. Results beyond D or `end` are not stored: any element of C is added to them, also one
 /// that another thread is about to overwrite. p.c.data is not nullptr, p.c.type is a wide float,
-/// p.m and `end` are at least 1.
-template <int Results, class Fragment>
+/// p.m and `end` are at least 1. Pairs: C of 16 bits may be read two columns at a
+/// time, which takes a few registers more.
+template <int Results, bool Pairs, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to,
                      int distance = accumulator_map::row_distance) {
   int const bytes = wide_float_bytes(p.c.type);
@@ -95,6 +102,8 @@ TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragm
   }
   if (bytes == 4)
     detail::add_c_of<4, Results>(p, rows, at.col, end, acc, to);
+  else if (Pairs && detail::c_in_pairs(p, rows[0], at.col, end))
+    detail::add_c_pairs<Results>(p, rows, at.col, end, acc, to);
   else
     detail::add_c_of<2, Results>(p, rows, at.col, end, acc, to);
 }

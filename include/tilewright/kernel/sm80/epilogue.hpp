@@ -92,7 +92,8 @@ struct sm80_epilogue {
     fragment_place const mine = of_thread(at);
     if constexpr (C.fused()) scale_and_bias(p, mine, x);
     if constexpr (!gated)  // C of a gate comes last
-      if (p.c.data != nullptr && !(C.fused() && p.fused.c_last)) add_c<sums>(p, mine, p.n, x, 0);
+      if (p.c.data != nullptr && !(C.fused() && p.fused.c_last))
+        add_c<sums, true>(p, mine, p.n, x, 0);
   }
 
   /// D, not rounded yet, from x.
@@ -106,7 +107,7 @@ struct sm80_epilogue {
           y[r] = gated ? act(x[i]) * act.up(x[i + 4]) : act(x[i]);
         }
       });
-      if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), p.n, y, 0);
+      if (p.c.data != nullptr && p.fused.c_last) add_c<results, true>(p, of_thread(at), p.n, y, 0);
     } else {
       TW_UNROLL
       for (int r = 0; r < results; ++r) y[r] = x[r];

@@ -19,6 +19,7 @@
 #include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/sm90/prefetch_c.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
@@ -140,6 +141,9 @@ struct gemm_sm90_kernel {
       return typename scheduler::work(p.work, scheduler::own_cluster());
   }
 
+  /// Kernels of groups and of CTAs that divide K among them read C without.
+  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1;
+
   /// The producer: one thread loads the K blocks of the CTA's tiles; two take 0.3 % of a large GEMM
   /// (docs/decisions/0013). Its warp computes the first tile's coordinates while other warps
   /// initialise barriers (0029).
@@ -159,6 +163,9 @@ struct gemm_sm90_kernel {
          more = work.next(p.work, scheduler::clusters(), seg), t = loads::loads_of(p, seg)) {
       using place = typename loads::template sources<tma_place>;
       using index = typename loads::template sources<int>;
+      if constexpr (prefetches_c)
+        if (p.epilogue.c.data != nullptr)
+          prefetch_c(p.epilogue, scheduler::tile_of(p, seg), C.tile_m, scheduler::cols_of_d(p));
       tensor_map const& map_a = t.part.a_mine == loads::a_share ? p.a : p.a_edge;
       tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
       if constexpr (C.gathers()) {

@@ -40,7 +40,11 @@ struct tile_places {
   TW_DEVICE static cta_tile in_cluster(gemm_params const& p, tile_place t) {
     int const m = t.m * C.cluster_m + cluster_rank() % C.cluster_m;
     int const n = t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n;
-    return {t.batch, m * C.tile_m, n * (C.varies_tile_n() ? p.tile_cols : C.cols_of_d())};
+    return {t.batch, m * C.tile_m, n * cols_of_d(p)};
+  }
+  /// Columns of D of a tile.
+  TW_DEVICE static int cols_of_d(gemm_params const& p) {
+    return C.varies_tile_n() ? p.tile_cols : C.cols_of_d();
   }
   /// A tile whose members are the same in a warp.
   TW_DEVICE static cta_tile uniform(cta_tile const& t) {

@@ -163,7 +163,8 @@ class epilogue_ops {
         acc[first + i] =
             fmaf(with_bias, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
-    if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), p.n, acc, first);
+    if (p.c.data != nullptr && !f.c_last)
+      add_c<results, C.reads_c_in_pairs()>(p, of_thread(at), p.n, acc, first);
   }
 
   /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
@@ -224,7 +225,7 @@ class epilogue_ops {
       if (p.group.weight != nullptr) weigh(p, v, at, acc, j * results);
     }
     if (p.c.data != nullptr && p.fused.c_last)
-      add_c<results>(p, of_thread(at), p.n, acc, j * results);
+      add_c<results, C.reads_c_in_pairs()>(p, of_thread(at), p.n, acc, j * results);
   }
 
  private:
