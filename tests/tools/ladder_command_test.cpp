@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder_command_test.cpp  tilewright ladder: its record, planted bugs, refusals, statuses.
+#include <map>
 #include <set>
 
 #include "tests/tools/command.hpp"
@@ -36,6 +37,19 @@ TEST(LadderCommand, ATableShowsOneRung) {
   EXPECT_NE(r.out.find("08_clusters"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("correct"), std::string::npos) << r.out;
   EXPECT_EQ(r.out.find("07_mbarriers"), std::string::npos) << r.out;
+}
+
+TEST(LadderCommand, SchedulesOfOneFaultGiveSeveralReports) {
+  auto const r = run_command({"ladder", "--bug", "warps-apart", "--seeds", "4", "--json"});
+  EXPECT_EQ(r.status, 1) << r.err;
+  auto const rung = r.json()["rungs"][0];
+  EXPECT_EQ(rung["bad_runs"], 4);
+  std::map<std::string, int> runs;
+  for (auto const& d : rung["diagnoses"]) runs[d["code"].get<std::string>()] = d["runs"].get<int>();
+  for (char const* code : {"E0035", "E0027"}) {
+    EXPECT_GE(runs[code], 1) << code;
+    EXPECT_LT(runs[code], 4) << code;
+  }
 }
 
 TEST(LadderCommand, ExperimentsBesideARung) {

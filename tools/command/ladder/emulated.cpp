@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tilewright/arch/emu/trace.hpp"
 #include "tools/check/mutants/mutants.hpp"
@@ -23,6 +24,12 @@ namespace {
 constexpr int default_size = 512;
 constexpr int library_rung = 12, nvfp4_rung = 15, fp8_rung = 3;
 
+/// A diagnosis, and the number of runs that have one of its code.
+struct finding {
+  emu::diagnosis first;
+  int runs = 0;
+};
+
 /// A rung's runs, one for each seed.
 struct line {
   int number = 0;
@@ -31,6 +38,7 @@ struct line {
   double operand_bytes = 2, result_bytes = 2;  // of an element
   run_result first;  // of the runs: the first with a fault, else the first
   int runs = 0, bad_runs = 0;
+  std::vector<finding> findings;  // all of `first`, later ones with another code
   double l2_share = 1;
   std::int64_t wavefronts = 0, ideal_wavefronts = 0;  // of loads and stores of shared memory
 
@@ -47,6 +55,21 @@ emu::options options_of(int run, bug planted_bug) {
   return o;
 }
 
+/// Adds the diagnoses of a run.
+void add_findings(line& to, emu::report const& of_run) {
+  std::set<std::string> const before = [&] {
+    std::set<std::string> codes;
+    for (finding const& f : to.findings) codes.insert(f.first.code);
+    return codes;
+  }();
+  std::set<std::string> codes;
+  for (emu::diagnosis const& d : of_run.diagnoses) {
+    bool const new_here = codes.insert(d.code).second;
+    if (before.empty() || (new_here && !before.contains(d.code))) to.findings.push_back({d, 0});
+  }
+  for (finding& f : to.findings) f.runs += codes.contains(f.first.code) ? 1 : 0;
+}
+
 template <class Run>
 void repeat(line& to, int seeds, bug planted_bug, Run const& run) {
   for (int i = 0; i < seeds; ++i) {
@@ -59,6 +82,7 @@ void repeat(line& to, int seeds, bug planted_bug, Run const& run) {
       to.ideal_wavefronts += b.ideal;
     }
     bool const bad = !result.correct();
+    add_findings(to, result.report);
     if (i == 0 || (bad && to.bad_runs == 0)) to.first = result;
     ++to.runs;
     to.bad_runs += bad ? 1 : 0;
@@ -162,12 +186,13 @@ double least_dram_bytes(product const& x, line const& l) {
 nlohmann::ordered_json json_of(line const& l, product const& x) {
   emu::statistics const& c = l.first.report.counts;
   auto diagnoses = nlohmann::ordered_json::array();
-  for (emu::diagnosis const& d : l.first.report.diagnoses)
-    diagnoses.push_back({{"code", d.code},
-                         {"kind", d.kind},
-                         {"text", d.text},
-                         {"file", d.where.file == nullptr ? "" : d.where.file},
-                         {"line", d.where.line}});
+  for (finding const& f : l.findings)
+    diagnoses.push_back({{"code", f.first.code},
+                         {"kind", f.first.kind},
+                         {"text", f.first.text},
+                         {"file", f.first.where.file == nullptr ? "" : f.first.where.file},
+                         {"line", f.first.where.line},
+                         {"runs", f.runs}});
   nlohmann::ordered_json j{{"rung", l.number},
                            {"name", l.name},
                            {"idea", l.idea},
@@ -222,8 +247,8 @@ void print_table(std::vector<line> const& lines, product const& x, int sms) {
           "{}: of {} wavefronts of loads and stores of shared memory {} are bank conflicts.\n",
           title_of(l), l.wavefronts, l.wavefronts - l.ideal_wavefronts);
   for (line const& l : lines)
-    for (emu::diagnosis const& d : l.first.report.diagnoses)
-      fmt::print("\nrung {}, {} of {} runs: {}\n", l.number, l.bad_runs, l.runs, emu::to_text(d));
+    for (finding const& f : l.findings)
+      fmt::print("\nrung {}, {} of {} runs: {}\n", l.number, f.runs, l.runs, emu::to_text(f.first));
 }
 
 planted_bug const& bug_named(std::string const& name) {
