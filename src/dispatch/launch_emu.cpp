@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 
+#include "base/log.hpp"
 #include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
@@ -18,6 +20,8 @@
 #include "tilewright/kernel/repitch/repitch.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/without_indices.hpp"
 
 namespace tw {
 
@@ -60,6 +64,17 @@ class own_workspace {
   std::unique_ptr<std::byte[], release> memory_;
 };
 
+/// Names a number of groups or of an index array that is not possible. A GPU says which in the
+/// status alone; a caller without one would not know.
+void report_numbers(gemm_problem const& p, gemm_operands const& o) {
+  if (!p.groups) return;
+  std::optional<rejection> why = refuse_numbers(p, o.groups);
+  if (!why) why = refuse_indices(p, o);
+  if (!why) return;
+  log_line(log_level::warn, "hints", to_string(*why));
+  if (o.group_status == nullptr) throw rejected(*why);
+}
+
 }  // namespace
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
@@ -87,6 +102,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
   // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
   if (plan.problem.reproducible) run.exact_sums = true;
   plan.family->launch_emulated(plan, form, run);
+  report_numbers(plan.problem, given);
   if (!plan.stage_d) return;
   emu_options after = before;
   after.pdl = false;

@@ -2,6 +2,8 @@
 // without_indices.cpp  Lines are copied whole, scales with their stride.
 #include "tilewright/problem/without_indices.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -59,6 +61,18 @@ std::optional<bad_index> first_bad_index(gemm_problem const& p, gemm_operands co
       }
     }
   return std::nullopt;
+}
+
+std::optional<rejection> refuse_indices(gemm_problem const& p, gemm_operands const& o) {
+  auto const bad = first_bad_index(p, o);
+  if (!bad) return std::nullopt;
+  group_desc const& g = *p.groups;
+  std::int64_t const rows = bad->of_scatter ? g.scatter_to : g.gather_from * g.choices;
+  return rejection{
+      "TW0496", fmt::format("number {} of {}", bad->index, bad->of_scatter ? "scatter" : "gather"),
+      fmt::format("{}{}", bad->number, bad->twice ? ", a second time" : ""),
+      bad->twice ? "another row of D for each" : fmt::format("0 to {}", rows - 1),
+      "a launch skips the row and says so in group_status"};
 }
 
 without_indices::without_indices(gemm_problem const& p, gemm_operands const& o)

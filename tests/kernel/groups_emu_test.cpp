@@ -276,6 +276,27 @@ TEST(Groups, ImpossibleSizesTouchNothingElse) {
   EXPECT_EQ(bad.size(), 5U);
 }
 
+/// Without a status the emulator refuses them after the launch, with the group and the number.
+TEST(Groups, TheEmulatorNamesTheGroupAndTheNumber) {
+  std::mt19937_64 rng(20261211);
+  grouped_product p;
+  do p = random_groups(rng, shapes_of(group_axis::m).front(), 60);
+  while (p.problem.groups->form != group_form::sizes || p.problem.groups->count < 3);
+  p.numbers[2] = -7;
+  gemm_operands o = p.operands();
+  gemm_emulated(p.problem, o, {});
+  EXPECT_EQ(p.status, 3U);
+  o.group_status = nullptr;
+  try {
+    gemm_emulated(p.problem, o, {});
+    ADD_FAILURE() << "not refused";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0496");
+    EXPECT_EQ(r.why().what, "number of group 2");
+    EXPECT_EQ(r.why().got, "-7");
+  }
+}
+
 /// TMA addresses a contiguous K at multiples of 16 bytes: other numbers are not possible.
 TEST(Groups, NumbersOfAContiguousKAreRoundedDown) {
   std::mt19937_64 rng(20261204);

@@ -110,6 +110,15 @@ TEST(GroupsGather, NumbersThatNameNoRow) {
         EXPECT_EQ(t.p.status, bad_index_status | static_cast<std::uint32_t>(at));
         auto const found = first_bad_index(t.problem, o);
         ASSERT_TRUE(found);
+        gemm_operands unseen = o;
+        unseen.group_status = nullptr;
+        try {
+          emulate(*plan, unseen, {});
+          ADD_FAILURE() << "not refused";
+        } catch (rejected const& r) {
+          EXPECT_EQ(r.why().code, "TW0496");
+          EXPECT_EQ(r.why().got, std::to_string(found->number));
+        }
         EXPECT_EQ(found->index, static_cast<std::int64_t>(at));
         EXPECT_EQ(found->of_scatter, !gather);
         // Other rows are as in the problem without index arrays.

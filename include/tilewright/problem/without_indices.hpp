@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "tilewright/base/check.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -19,6 +20,8 @@ struct bad_index {
   bool twice = false;
 };
 std::optional<bad_index> first_bad_index(gemm_problem const& p, gemm_operands const& o);
+/// Why that number is not possible (TW0496), if there is one.
+std::optional<rejection> refuse_indices(gemm_problem const& p, gemm_operands const& o);
 
 /// An accepted problem with operands in this process's memory, D as the GEMM wrote it. Rows that no
 /// index of A names are zeros. A row of D that is not written has the bytes of row 0.
