@@ -93,13 +93,14 @@ TEST(Report, AWrongResultIsNotHidden) {
 
 TEST(Report, UnsupportedAndFailedShapesGiveTheirReason) {
   shape_result unsupported, failed;
-  unsupported.shape = shape("u", "grouped", "bf16");
+  unsupported.shape = shape("u", "c", "bf16");
+  unsupported.shape.epilogue = "softmax";
   unsupported.state = outcome::unsupported;
   unsupported.reason = why_unsupported(unsupported.shape).value();
   failed.shape = shape("f", "c");
   failed.reason = "TW0714: device memory: got too little";
   auto const columns = gemm_columns({unsupported.shape, failed.shape});
-  EXPECT_NE(gemm_rows(columns, unsupported).find("grouped GEMMs"), std::string::npos);
+  EXPECT_NE(gemm_rows(columns, unsupported).find("epilogue softmax"), std::string::npos);
   EXPECT_NE(gemm_rows(columns, failed).find("FAILED: TW0714"), std::string::npos);
   auto const json = to_json(unsupported, 132);
   EXPECT_EQ(json["state"], "unsupported");
