@@ -101,7 +101,7 @@ void async_engine::close_copies(thread& t, mbarrier_state* arrives_at, site wher
 void async_engine::land_copies(thread& t) {
   m_.sched.progressed();
   thread::copy_step const step = std::move(t.copies.front());
-  t.copies.pop_front();
+  t.copies.erase(t.copies.begin());
   for (thread::piece const& p : step.pieces) land(p);
   if (step.arrives_at != nullptr) {
     m_.barrier.copies_arrived(t, *step.arrives_at, step.until, step.where);

@@ -66,6 +66,12 @@ product_version const& version() {
   return v != nullptr ? *v : product_portable;
 }
 
+}  // namespace
+
+product_version const& used_product() { return version(); }
+
+namespace {
+
 constexpr int pitch_bytes = 128;  // of a row of a K-major operand: four steps
 constexpr int panel_bytes = 2 * panel_columns;
 

@@ -202,8 +202,17 @@ void widen_a(product_block& block, void const* a, bool k_major) {
   }
 }
 
+using doubles [[gnu::vector_size(32)]] = double;
+
+[[gnu::target("avx2,fma,f16c")]] void sum_products(double* part, double const* a,
+                                                   std::ptrdiff_t a_pitch, double const* b,
+                                                   std::ptrdiff_t b_pitch, int k) {
+  sum_products_by<doubles, 2, 4>(part, a, a_pitch, b, b_pitch, k);
+}
+
 }  // namespace
 
-constinit product_version const product_avx2{widen_a, multiply, load_halves, store_halves};
+constinit product_version const product_avx2{widen_a, multiply, load_halves, store_halves,
+                                             sum_products};
 
 }  // namespace tw::emu

@@ -211,8 +211,18 @@ void widen_a(product_block& block, void const* a, bool k_major) {
   }
 }
 
+using doubles [[gnu::vector_size(64)]] = double;
+
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void sum_products(double* part, double const* a,
+                                                               std::ptrdiff_t a_pitch,
+                                                               double const* b,
+                                                               std::ptrdiff_t b_pitch, int k) {
+  sum_products_by<doubles, 4, 4>(part, a, a_pitch, b, b_pitch, k);
+}
+
 }  // namespace
 
-constinit product_version const product_avx512{widen_a, multiply, load_halves, store_halves};
+constinit product_version const product_avx512{widen_a, multiply, load_halves, store_halves,
+                                               sum_products};
 
 }  // namespace tw::emu

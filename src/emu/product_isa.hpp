@@ -5,6 +5,7 @@
 // once per block, B panel by panel, so both stay in the first-level cache.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -36,7 +37,40 @@ struct product_version {
   /// x columns. Every NaN among the floats is 0x7FFFFFFF.
   void (*load_halves)(float* panel, std::uint32_t const* d, int columns);
   void (*store_halves)(std::uint32_t* d, float const* panel, int columns);
+  /// Of block-scaled multiplies; x y of two elements is exact in float64.
+  /// part[column][lane] = sum over k of a[k][lane] b[k][column], for columns_of_part columns and
+  /// lanes_of_part lanes.
+  void (*sum_products)(double* part, double const* a, std::ptrdiff_t a_pitch, double const* b,
+                       std::ptrdiff_t b_pitch, int k);
 };
+
+inline constexpr int lanes_of_part = 32, columns_of_part = 4;
+
+/// sum_products with vectors V, in register tiles of Vectors by Columns.
+template <class V, int Vectors, int Columns>
+[[gnu::always_inline]] inline void sum_products_by(double* part, double const* a,
+                                                   std::ptrdiff_t a_pitch, double const* b,
+                                                   std::ptrdiff_t b_pitch, int k) {
+  constexpr int lanes = sizeof(V) / sizeof(double);
+  for (int first = 0; first < lanes_of_part; first += Vectors * lanes)
+    for (int column = 0; column < columns_of_part; column += Columns) {
+      V sum[Columns][Vectors] = {};
+      for (int i = 0; i < k; ++i) {
+        V x[Vectors];
+        __builtin_memcpy(x, a + i * a_pitch + first, sizeof x);
+#pragma GCC unroll 4
+        for (int j = 0; j < Columns; ++j)
+#pragma GCC unroll 4
+          for (int v = 0; v < Vectors; ++v) sum[j][v] += x[v] * b[i * b_pitch + column + j];
+      }
+#pragma GCC unroll 4
+      for (int j = 0; j < Columns; ++j)
+        __builtin_memcpy(part + (column + j) * lanes_of_part + first, sum[j], sizeof sum[j]);
+    }
+}
+
+/// The version that is used.
+product_version const& used_product();
 
 /// Calls f with the type of an operand as a constant.
 template <class F>

@@ -130,6 +130,13 @@ void store_halves(std::uint32_t* d, float const* panel, int columns) {
                                   << 16;
 }
 
+using doubles [[gnu::vector_size(16)]] = double;
+
+void sum_products(double* part, double const* a, std::ptrdiff_t a_pitch, double const* b,
+                  std::ptrdiff_t b_pitch, int k) {
+  sum_products_by<doubles, 4, 2>(part, a, a_pitch, b, b_pitch, k);
+}
+
 }  // namespace
 
 void transpose_rows(float (*out)[64], float const* in, int depth) {
@@ -154,6 +161,7 @@ void make_nans_canonical(float* d, int count) {
     if (std::isnan(d[i])) d[i] = __builtin_bit_cast(float, 0x7FFFFFFFU);
 }
 
-constinit product_version const product_portable{widen_a, multiply, load_halves, store_halves};
+constinit product_version const product_portable{widen_a, multiply, load_halves, store_halves,
+                                                 sum_products};
 
 }  // namespace tw::emu

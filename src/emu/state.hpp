@@ -161,7 +161,7 @@ struct thread : thread_face {
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
-  std::deque<int> bulk_left;                              // unfinished stores per group
+  std::vector<int> bulk_left;                             // unfinished stores per group
   site bulk_site, commit_site;  // of the last TMA store, of the last wgmma_commit
   site map_site;                // of a tensor map that it wrote and has not released
   bool map_unreleased = false;
@@ -182,7 +182,7 @@ struct thread : thread_face {
     mbarrier_state* arrives_at = {};  // null: it is a group
     site where = {};
   };
-  std::deque<copy_step> copies;        // steps that have not landed, in order
+  std::vector<copy_step> copies;       // steps that have not landed, in order
   std::uint32_t copies_begun = 1;      // runs of cp.async, that which is open included
   std::vector<std::uint32_t> runs_of;  // by group: the last run that belongs to it
   std::uint32_t copies_committed = 0, copies_done = 0;  // groups

@@ -193,7 +193,7 @@ void tma_store_wait(int pending, bool read_only, site where) {
     done = done && t.bulk_left[g - t.bulk_base] == 0;
   if (!done) m.sched.block(wait_kind::bulk_group, &t, needed, where);
   while (t.bulk_base < needed && !t.bulk_left.empty()) {
-    t.bulk_left.pop_front();
+    t.bulk_left.erase(t.bulk_left.begin());
     ++t.bulk_base;
   }
   t.bulk_known_read = std::max(t.bulk_known_read, needed);
