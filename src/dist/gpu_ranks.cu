@@ -73,6 +73,7 @@ class gpu_rank final : public group::membership, public collectives {
   }
 
   bool on_gpu() const override { return true; }
+  int device() const override { return device_; }
   bool reaches_all() const override { return reaches_all_; }
   collectives* nccl() override { return nccl_ == nullptr ? nullptr : this; }
 

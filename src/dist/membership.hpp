@@ -75,6 +75,8 @@ class group::membership {
   group_options const& options() const { return options_; }
   /// Are operands in the memory of a GPU?
   virtual bool on_gpu() const = 0;
+  /// CUDA's number of the GPU; -1: host memory.
+  virtual int device() const { return -1; }
   /// Can this rank write the arenas of all ranks? Else there are collectives alone.
   virtual bool reaches_all() const { return true; }
   /// nullptr: none.

@@ -42,6 +42,7 @@ def main():
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "mxfp8", "--d", "mxfp8",
            "--scale-d", "given")
     expect(2, "TW0615", "emulator", "--size", "100")
+    expect(2, "TW0615", "dist", "--names", "another layer")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:
         shapes.write('[{"name": "x"}]')
         shapes.flush()
@@ -55,6 +56,7 @@ def main():
                "--csv", result)
         expect(77, "TW05", "gemm", "64x64x64", "--dtype", "nvfp4", "--d", "mxfp8", "--csv", result)
         expect(77, "TW05", "ceiling", "--json", result)
+        expect(77, "TW05", "dist", "--quick", "--op", "all-reduce", "--json", result)
         if os.listdir(folder):
             sys.exit("a result file was written without a measurement")
         got, out, err = bench("emulator", "--size", "512", "--rounds", "2", "--json", result)

@@ -308,7 +308,7 @@ BAR = "the progress bar is for terminals: tests/tools/output_test.cpp"
 UNSEEN = {
     "check": {"--quiet": BAR, "--timeout": "processor seconds: tests/tools/plugin_load_test.py"},
     "ladder": {"--quick": GPU, "--no-baseline": GPU},
-    "bench gemm": GPU, "bench ceiling": GPU, "bench host": GPU, "tune": GPU,
+    "bench gemm": GPU, "bench ceiling": GPU, "bench dist": GPU, "bench host": GPU, "tune": GPU,
 }
 # Where a run does not end with status 0: the statuses of the run without the option and of the run
 # with it, and why. A run with the option is never refused (2).

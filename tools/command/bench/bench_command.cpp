@@ -167,6 +167,30 @@ void add_emulator(CLI::App& bench, int& status) {
   });
 }
 
+void add_dist(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::dist_bench_options>();
+  auto* const verb = bench.add_subcommand(
+      "dist", "Time GEMMs over the GPUs of this machine against NCCL and cuBLASLt");
+  verb->add_option("--ranks", o->ranks, "GPUs (default: all, at most 8)")->check(CLI::Range(2, 8));
+  verb->add_option("--names", o->names, "Only these layers")->delimiter(',');
+  verb->add_option("--op", o->ops, "Only these operations")
+      ->delimiter(',')
+      ->transform(one_of({std::begin(dist::operation_names), std::end(dist::operation_names)}));
+  verb->add_option("--baseline", o->baseline, "cublaslt or none")
+      ->transform(one_of({"cublaslt", "none"}))
+      ->capture_default_str();
+  verb->add_option("--cublaslt", o->cublaslt, "File name of the cuBLASLt library")
+      ->capture_default_str();
+  verb->add_option("--rounds", o->rounds, "Bursts of each method (7; 3 with --quick)")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->add_flag("--quick", o->quick, "Fewer rounds: a look, not a result to publish");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_dist_bench(*o); }));
+  });
+}
+
 void add_host(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::host_bench_options>();
   auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
@@ -187,6 +211,7 @@ void add_bench_command(CLI::App& app, int& status) {
   add_gemm(*bench, status);
   add_ceiling(*bench, status);
   add_emulator(*bench, status);
+  add_dist(*bench, status);
   add_host(*bench, status);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/base/check.hpp"
+#include "tools/command/bench/dist_lab.hpp"
 #include "tools/command/bench/options.hpp"
 
 namespace tw::bench {
@@ -15,6 +16,9 @@ exit_status run_ceiling_bench(ceiling_options options);
 
 /// Times a GEMM in the emulator, with and without checks; needs no GPU.
 exit_status run_emulator_bench(emulator_bench_options const& options);
+
+/// Times GEMMs over the GPUs of this machine. Throws as run_gemm_bench, and TW0908.
+exit_status run_dist_bench(dist_bench_options const& options);
 
 /// Times the parts of a call of gemm() on the host, and on a GPU the whole call.
 exit_status run_host_bench(host_bench_options const& options);

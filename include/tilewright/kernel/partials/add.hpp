@@ -32,12 +32,25 @@ struct add_partials_params {
   bool gated;
 };
 
-/// A CTA has a row, a thread an element of D at a time.
+/// A CTA has a row, a thread an element of D at a time, or 8 adjacent ones.
 struct add_partials_kernel {
   using params = add_partials_params;
   static constexpr int threads = 256, cluster = 1, smem_bytes = 0;
+  static constexpr int wide = 8;  // columns
 
   TW_HD static constexpr int ctas(params const& p) { return p.rows; }
+
+  /// Are partial results and D floats at multiples of 16 bytes in each row, without gate and
+  /// auxiliary output? Then a thread takes 8 columns.
+  TW_HD static bool takes_wide(params const& p) {
+    auto const aligned = [](void const* at) {
+      return reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
+    };
+    return !p.gated && p.aux.data == nullptr && p.cols % wide == 0 && p.pitch % wide == 0 &&
+           p.part_stride % wide == 0 && p.d.col_stride == 1 && p.d.row_stride % wide == 0 &&
+           is_wide_float(p.type) && is_wide_float(p.d.type) && aligned(p.parts) &&
+           aligned(p.d.data);
+  }
 
   TW_DEVICE static void run(params const& p) {
     if constexpr (dependent_launches()) {
@@ -46,6 +59,10 @@ struct add_partials_kernel {
     }
     int const row = cta_id();
     fused_params const& f = p.epilogue.fused;
+    if (takes_wide(p)) {
+      for (int col = thread_id() * wide; col < p.cols; col += threads * wide) add_wide(p, row, col);
+      return;
+    }
     int const d_cols = p.gated ? p.cols / 2 : p.cols;
     for (int col = thread_id(); col < d_cols; col += threads) {
       if (p.d.type == elem::s32) {  // the sum itself
@@ -88,11 +105,71 @@ struct add_partials_kernel {
     return sum;
   }
 
+  /// 16 bytes that are loaded and stored at once.
+  template <class T>
+  struct alignas(16) four {
+    T x[4];
+  };
+
+  /// Elements `i` and up of a partial result, added to the sums.
+  TW_DEVICE static void add_part(params const& p, std::int64_t i, float (&sum)[wide]) {
+    if (p.type == elem::f32) {
+      auto const* const from = static_cast<four<float> const*>(p.parts) + i / 4;
+      TW_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        four<float> const v = from[half];
+        TW_UNROLL
+        for (int j = 0; j < 4; ++j) sum[4 * half + j] += v.x[j];
+      }
+      return;
+    }
+    b32<4> const v = load_16(static_cast<words::b16 const*>(p.parts) + i);
+    TW_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      sum[2 * j] += half_as_float(static_cast<std::uint16_t>(v.r[j]), p.type);
+      sum[2 * j + 1] += half_as_float(static_cast<std::uint16_t>(v.r[j] >> 16), p.type);
+    }
+  }
+
+  /// 8 elements of D from `col`.
+  TW_DEVICE static void add_wide(params const& p, int row, int col) {
+    fused_params const& f = p.epilogue.fused;
+    float y[wide] = {};
+    for (int i = 0; i < p.count; ++i) add_part(p, i * p.part_stride + row * p.pitch + col, y);
+    TW_UNROLL
+    for (int j = 0; j < wide; ++j) y[j] = linear_of(p, row, col + j, y[j]);
+    with_activation<false>(f.act, [&](auto act) {
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) y[j] = act(y[j]);
+    });
+    if (f.c_last) {
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) y[j] = with_c(p, row, col + j, y[j]);
+    }
+    std::int64_t const at = place(p.d, row, col);
+    if (p.d.type == elem::f32) {
+      auto* const to = static_cast<four<float>*>(p.d.data) + at / 4;
+      TW_UNROLL
+      for (int i = 0; i < 2; ++i) to[i] = {{y[4 * i], y[4 * i + 1], y[4 * i + 2], y[4 * i + 3]}};
+      return;
+    }
+    four<std::uint32_t> v;
+    TW_UNROLL
+    for (int i = 0; i < 4; ++i)
+      v.x[i] = p.d.type == elem::bf16 ? pack2<elem::bf16>(y[2 * i], y[2 * i + 1])
+                                      : pack2<elem::f16>(y[2 * i], y[2 * i + 1]);
+    static_cast<four<std::uint32_t>*>(p.d.data)[at / 8] = v;
+  }
+
   /// x of the epilogue (problem/epilogue.hpp), which is also the auxiliary output.
   TW_DEVICE static float linear(params const& p, int row, int col) {
+    float const x = linear_of(p, row, col, sum_of(p, row, col));
+    if (p.aux.data != nullptr) store(p.aux, row, col, x);
+    return x;
+  }
+  TW_DEVICE static float linear_of(params const& p, int row, int col, float sum) {
     epilogue_params const& e = p.epilogue;
     fused_params const& f = e.fused;
-    float const sum = sum_of(p, row, col);
     float x = 0;
     float const bias =
         f.bias == nullptr ? 0.0F : load_as_float(f.bias, f.bias_type, f.bias_rows ? row : col);
@@ -105,7 +182,6 @@ struct add_partials_kernel {
       if (f.bias != nullptr) x += bias;
       if (!f.c_last) x = with_c(p, row, col, x);
     }
-    if (p.aux.data != nullptr) store(p.aux, row, col, x);
     return x;
   }
 
