@@ -72,7 +72,7 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   gemm_operands const& o = calls.front().operands;
   shards const rows = rows_of(g, p, how);
   int const rank = g.rank();
-  path const via = path_of(m, how);
+  path const via = path_of(m, p, how);
   range const own = rows.of(rank);
   gathered_problem const all = after_gather(p);
   // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
@@ -128,8 +128,12 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
         std::int64_t const bytes = all.problem.a.pitch_bytes();
         parts.push_back({rows.of(r).begin * bytes, rows.of(r).size * bytes});
       }
-      put_own_rows();
-      m.nccl()->gather(m.buffer(rank), parts);
+      void const* from = m.buffer(rank) + parts[static_cast<std::size_t>(rank)].begin;
+      if (!copies.empty() && copies[0].of.adjacent())
+        from = copies[0].from;  // the shard as it lies in the caller's memory
+      else
+        put_own_rows();
+      m.nccl()->gather(from, m.buffer(rank), parts);
       for (planned_gemm const& gemm : gemms[0]) gemm.run(m);
       return;
     }

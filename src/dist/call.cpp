@@ -61,9 +61,12 @@ void refuse_unreachable(std::string const& what) {
                   "P2P access between the GPUs (NVLink) allows all operands"});
 }
 
-path path_of(group::membership const& m, call_options const& how) {
+path path_of(group::membership const& m, gemm_problem const& p, call_options const& how) {
   if (m.ranks() == 1) return path::pieces;
-  return m.reaches_all() ? how.via : path::serial;
+  if (!m.reaches_all()) return path::serial;
+  // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
+  constexpr std::int64_t rows_for_pieces = 512;
+  return how.via.value_or(m.on_gpu() && p.m < rows_for_pieces ? path::serial : path::pieces);
 }
 
 planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how)

@@ -35,7 +35,7 @@ std::string text_of(shards const& rows);
 
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
 /// other's memory use NCCL's collectives: serial.
-path path_of(group::membership const& m, call_options const& how);
+path path_of(group::membership const& m, gemm_problem const& p, call_options const& how);
 
 /// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches
 /// nothing.

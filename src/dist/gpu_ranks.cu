@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_ranks.cu  Ranks on GPUs: GEMMs and waits on the caller's stream, copies on a stream of the
 //               rank, flags by copies of 8 bytes, which no kernel can delay.
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "dispatch/on_device.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "dist/enqueued_sets.hpp"
 #include "dist/failure.hpp"
 #include "dist/gpu_parts.hpp"
 #include "dist/membership.hpp"
@@ -33,13 +33,16 @@ int current_ordinal() {
 
 class gpu_rank final : public group::membership, public collectives {
  public:
-  /// `memory` keeps the arenas alive; `nccl`: the arena is of NCCL.
+  /// `memory` keeps the arenas alive; `nccl`: the arena is of NCCL; `sets`: of virtual ranks.
   gpu_rank(int rank, std::vector<void*> const& arenas, group_options const& options,
-           std::shared_ptr<void> memory, std::shared_ptr<nccl_arena> nccl)
+           std::shared_ptr<void> memory, std::shared_ptr<nccl_arena> nccl,
+           std::shared_ptr<enqueued_sets> sets = nullptr)
       : membership(rank, static_cast<int>(arenas.size()), options),
         memory_(std::move(memory)),
         nccl_(std::move(nccl)),
+        sets_(std::move(sets)),
         device_(current_ordinal()) {
+    if (sets_) sets_->add_report(report_.get());
     view_.rank = rank, view_.ranks = ranks();
     view_.report = report_.get();
     view_.timeout_ns = static_cast<std::uint64_t>(std::min(options.timeout_s, 1e9) * 1e9);
@@ -54,6 +57,7 @@ class gpu_rank final : public group::membership, public collectives {
   }
 
   ~gpu_rank() override {
+    if (sets_) sets_->remove_report(report_.get());
     try {
       on_device const here(device_);
       // The calls of this rank end first: their waits have a time limit.
@@ -153,10 +157,13 @@ class gpu_rank final : public group::membership, public collectives {
     must(cudaMemcpyAsync(&view_.heads[peer]->flags[static_cast<int>(kind)][rank()], &own().outgoing,
                          sizeof(std::uint64_t), cudaMemcpyDeviceToDevice, copies_),
          "copy of a flag to a peer");
+    if (sets_) sets_->add(kind, rank(), peer);
   }
 
   void wait(rank_flag kind, std::vector<int> const& from, awaited const& before) override {
     if (from.empty()) return;
+    for (int const r : from)
+      if (sets_) sets_->wait(kind, r, rank(), options().timeout_s);
     wait_for_ranks_params p = {};
     p.at = view_;
     for (int const r : from) p.from |= 1U << r;
@@ -166,6 +173,7 @@ class gpu_rank final : public group::membership, public collectives {
   }
 
   void break_all(std::string const& why) override {
+    if (sets_) sets_->stop();
     on_device const here(device_);
     std::scoped_lock const lock(stopping_);
     failure_record& r = *stop_;
@@ -197,7 +205,7 @@ class gpu_rank final : public group::membership, public collectives {
   }
 
   // NCCL's collectives.
-  void gather(std::byte* all, std::vector<range> const& parts) override {
+  void gather(void const* mine_at, std::byte* all, std::vector<range> const& parts) override {
     nccl_functions const& f = nccl_->nccl();
     constexpr int bytes = 0;  // ncclInt8
     range const& mine = parts[static_cast<std::size_t>(rank())];
@@ -206,7 +214,7 @@ class gpu_rank final : public group::membership, public collectives {
       even = even && parts[r] == range{static_cast<std::int64_t>(r) * mine.size, mine.size};
     if (even) {
       check_nccl(f,
-                 f.all_gather(all + mine.begin, all, static_cast<std::size_t>(mine.size), bytes,
+                 f.all_gather(mine_at, all, static_cast<std::size_t>(mine.size), bytes,
                               nccl_->comm(), stream_),
                  "ncclAllGather", nccl_->comm());
       return;
@@ -214,11 +222,11 @@ class gpu_rank final : public group::membership, public collectives {
     together([&] {
       for (std::size_t r = 0; r < parts.size(); ++r)
         if (!parts[r].empty())
-          check_nccl(f,
-                     f.broadcast(all + parts[r].begin, all + parts[r].begin,
-                                 static_cast<std::size_t>(parts[r].size), bytes,
-                                 static_cast<int>(r), nccl_->comm(), stream_),
-                     "ncclBroadcast", nccl_->comm());
+          check_nccl(
+              f,
+              f.broadcast(mine_at, all + parts[r].begin, static_cast<std::size_t>(parts[r].size),
+                          bytes, static_cast<int>(r), nccl_->comm(), stream_),
+              "ncclBroadcast", nccl_->comm());
     });
   }
 
@@ -336,6 +344,7 @@ class gpu_rank final : public group::membership, public collectives {
 
   std::shared_ptr<void> memory_;
   std::shared_ptr<nccl_arena> nccl_;
+  std::shared_ptr<enqueued_sets> sets_;
   int device_;
   ranks_view view_ = {};
   bool reaches_all_ = true;
@@ -377,33 +386,6 @@ device_memory const& memory_of_gpu() {
   return memory;
 }
 
-/// Virtual ranks wait for each other on one device: nothing that one of them does may wait for the
-/// launches of another.
-void check_virtual(int ranks) {
-  char const* const text = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  constexpr int usual = 8;
-  int const connections = text == nullptr ? usual : std::atoi(text);
-  if (connections <= 3 * ranks)
-    throw rejected({"TW0910", std::to_string(ranks) + " virtual ranks on a GPU",
-                    "CUDA_DEVICE_MAX_CONNECTIONS = " + std::to_string(connections),
-                    "more than " + std::to_string(3 * ranks) + ": three streams for each rank",
-                    "set it before the first call of CUDA; the largest value is 32"});
-  using loading_mode = CUresult (*)(CUmoduleLoadingMode*);
-  void* find = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  constexpr unsigned cuda_12 = 12000;
-  must(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &find, cuda_12, cudaEnableDefault,
-                                        &result),
-       "cuModuleGetLoadingMode");
-  CUmoduleLoadingMode mode{};
-  if (find != nullptr && reinterpret_cast<loading_mode>(find)(&mode) == CUDA_SUCCESS &&
-      mode == CU_MODULE_EAGER_LOADING)
-    return;
-  throw rejected({"TW0910", std::to_string(ranks) + " virtual ranks on a GPU",
-                  "kernels that are loaded at their first launch", "CUDA_MODULE_LOADING=EAGER",
-                  "set it before the first call of CUDA"});
-}
-
 }  // namespace
 
 std::int64_t group::gpu_arena_bytes(group_options const& options) {
@@ -434,7 +416,6 @@ group group::from_nccl(ncclComm_t comm, group_options const& options,
 std::vector<group> group::virtual_ranks_on_gpu(int ranks, group_options const& options) {
   check_gpu();
   check_group(ranks, options);
-  check_virtual(ranks);
   std::int64_t const bytes = round_up(gpu_arena_bytes(options), arena_alignment);
   void* all = nullptr;
   must(cudaMalloc(&all, static_cast<std::size_t>(bytes * ranks)), "arenas of virtual ranks");
@@ -443,9 +424,10 @@ std::vector<group> group::virtual_ranks_on_gpu(int ranks, group_options const& o
   must(cudaDeviceSynchronize(), "arenas of virtual ranks");
   std::vector<void*> arenas;
   for (int r = 0; r < ranks; ++r) arenas.push_back(static_cast<std::byte*>(all) + r * bytes);
+  auto const sets = std::make_shared<enqueued_sets>();
   std::vector<group> list;
   for (int r = 0; r < ranks; ++r)
-    list.push_back(group(std::make_shared<gpu_rank>(r, arenas, options, memory, nullptr)));
+    list.push_back(group(std::make_shared<gpu_rank>(r, arenas, options, memory, nullptr, sets)));
   return list;
 }
 

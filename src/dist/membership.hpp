@@ -51,8 +51,8 @@ std::string text_of(awaited const& a);
 class collectives {
  public:
   virtual ~collectives() = default;
-  /// Rank r has its bytes at parts[r] of `all`; all ranks receive them there.
-  virtual void gather(std::byte* all, std::vector<range> const& parts) = 0;
+  /// All ranks receive rank r's bytes `own` at parts[r] of `all`.
+  virtual void gather(void const* own, std::byte* all, std::vector<range> const& parts) = 0;
   /// `to` = the sum over the ranks of the elements parts[rank] of `all`.
   virtual void reduce_scatter(void const* all, void* to, std::vector<range> const& parts,
                               elem type) = 0;

@@ -115,23 +115,30 @@ std::string text_of(operation op, gemm_problem const& p, shards const& rows, ele
                      name(type), of_d, text_of(rows));
 }
 
+/// Is D the sum of partial results as NCCL writes it?
+bool is_plain_sum(gemm_slice const& s, reduce_buffer const& b) {
+  gemm_problem const& p = s.problem;
+  return p.alpha == 1 && !p.c && !p.aux && p.epilogue == gemm_epilogue{} && p.d == b.partial;
+}
+
 /// The partial results of all rows are in `send`: NCCL adds them, then the epilogue is applied.
 void reduce_by_nccl(group::membership& m, gemm_slice const& sum, reduce_buffer const& b,
                     shards const& rows, bool all_rows) {
   std::byte* const received = m.buffer(m.rank());
   std::byte* const parts = received + b.send;
   std::int64_t const pitch = b.partial.pitch_elems;
-  std::byte* added = parts;
+  bool const plain = is_plain_sum(sum, b);
+  void* added = plain ? sum.operands.d : all_rows ? parts : received;
   if (all_rows) {
-    m.nccl()->all_reduce(parts, parts, rows.extent() * pitch, b.partial.type);
+    m.nccl()->all_reduce(parts, added, rows.extent() * pitch, b.partial.type);
   } else {
     std::vector<range> elems;
     for (int r = 0; r < rows.ranks(); ++r)
       elems.push_back({rows.of(r).begin * pitch, rows.of(r).size * pitch});
-    added = received;
     m.nccl()->reduce_scatter(parts, added, elems, b.partial.type);
   }
-  if (!computes_nothing(sum.problem)) m.add(sum_of(sum.problem, sum.operands, b, added, 1));
+  if (!plain && !computes_nothing(sum.problem))
+    m.add(sum_of(sum.problem, sum.operands, b, static_cast<std::byte*>(added), 1));
 }
 
 /// Each rank sends the results of its rows to all, and copies those it receives to D.
@@ -179,7 +186,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   if (p.scale_d)
     throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
                     "quantise D of type f32 after the call (tw::quantize)"});
-  path const via = path_of(m, how);
+  path const via = path_of(m, p, how);
   bool const all_rows = op == operation::gemm_all_reduce;
   bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
                        (!p.reproducible || !m.reaches_all());

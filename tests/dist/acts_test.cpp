@@ -56,7 +56,7 @@ class recorder final : public group::membership, public collectives {
   bool broken() const override { return false; }
   void check() const override {}
 
-  void gather(std::byte*, std::vector<range> const& parts) override {
+  void gather(void const*, std::byte*, std::vector<range> const& parts) override {
     add_act("gather");
     for (range const& r : parts)
       acts_ += " " + std::to_string(r.begin) + "+" + std::to_string(r.size);
@@ -91,10 +91,11 @@ struct problem_of_rank {
   }
 };
 
-std::string acts_of(operation op, path via, bool reaches, bool has_nccl, int rank = 0,
-                    bool reproducible = false) {
+std::string acts_of(operation op, std::optional<path> via, bool reaches, bool has_nccl,
+                    int rank = 0, bool reproducible = false, std::int64_t pitch = 64) {
   problem_of_rank x;
   x.p.reproducible = reproducible;
+  x.p.d.pitch_elems = pitch;
   auto const state = std::make_shared<recorder>(rank, 2, reaches, has_nccl);
   group const g(state);
   call_options const how{.rows = shards({24, 16}), .via = via};
@@ -128,13 +129,20 @@ TEST(Acts, AreInTheOrderOfThePath) {
 /// A serial call of ranks with a communicator begins together and uses its collectives; sums that
 /// must be reproducible do not.
 TEST(Acts, SerialCallsUseCollectives) {
-  std::string const gather = "begin and wait, copy, gather 0+3072 3072+2048, multiply 40, end";
+  std::string const gather = "begin and wait, gather 0+3072 3072+2048, multiply 40, end";
   auto const ag = operation::all_gather_gemm;
   EXPECT_EQ(acts_of(ag, path::serial, true, true), gather);
   EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true),
             "begin and wait, multiply 40, reduce_scatter bf16 0+768 768+512, add 1 of 24, end");
   EXPECT_EQ(acts_of(operation::gemm_all_reduce, path::serial, true, true),
             "begin and wait, multiply 40, all_reduce bf16 1280, add 1 of 40, end");
+  // A D that is the sum itself is written by NCCL.
+  EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true, 0, false, 32),
+            "begin and wait, multiply 40, reduce_scatter bf16 0+768 768+512, end");
+  EXPECT_EQ(acts_of(operation::gemm_all_reduce, path::serial, true, true, 0, false, 32),
+            "begin and wait, multiply 40, all_reduce bf16 1280, end");
+  // 40 rows.
+  EXPECT_EQ(acts_of(ag, {}, true, true), gather);
   EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true, 0, true),
             acts_of(operation::gemm_reduce_scatter, path::serial, true, false, 0, true));
   // Ranks that cannot write each other's memory: every path.

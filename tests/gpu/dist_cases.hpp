@@ -372,6 +372,31 @@ TEST_F(GpuRanks, RanksThatDisagreeAreNamedWithBothProblems) {
       });
 }
 
+/// A call with another device current is refused, and the group can be used.
+TEST_F(GpuRanks, AnotherCurrentDeviceIsRefused) {
+  if (world.ranks < 2 || world.device_of[0] == world.device_of[1]) GTEST_SKIP();
+  ranks_case c = case_of(all_operations[2], 455, world.ranks);
+  auto const groups = world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60});
+  on_ranks(groups, [&](group const& g, auto const& together) {
+    on_gpu x(c.of_rank[static_cast<std::size_t>(g.rank())]);
+    rank_stream const stream;
+    together();
+    auto const one = [&] {
+      call(c, g, x.problem(), x.operands(0),
+           {.rows = c.rows, .float32_partials = true, .stream = stream});
+    };
+    int const mine = world.device_of[static_cast<std::size_t>(g.rank())];
+    must(cudaSetDevice((mine + 1) % world.ranks));
+    EXPECT_EQ(refusal_of(one).code, "TW0910");
+    must(cudaSetDevice(mine));
+    one();
+    stream.finish();
+    g.check();
+    x.expect(0, c.text);
+    together();
+  });
+}
+
 /// A rank that is seconds late, within the time-out.
 TEST_F(GpuRanks, ALateRankIsWaitedFor) {
   if (world.ranks < 2) GTEST_SKIP();

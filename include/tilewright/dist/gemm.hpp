@@ -42,8 +42,9 @@ namespace tw::dist {
 struct call_options {
   /// Rows of each rank; nothing: shards::even(M, ranks).
   std::optional<shards> rows;
-  /// How the operation is cut. Ranks may differ.
-  path via = path::pieces;
+  /// How the operation is cut. Nothing: path::pieces; on GPUs below 512 rows path::serial. Ranks
+  /// may differ, except for path::serial of a group with a communicator.
+  std::optional<path> via;
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
   bool float32_partials = false;

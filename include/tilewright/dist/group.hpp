@@ -80,10 +80,10 @@ class group {
   static group from_gpu_addresses(int rank, std::vector<void*> const& arenas,
                                   group_options const& options = {});
 
-  /// Ranks 0 .. ranks - 1 on the current device, to try calls on one GPU. Each rank calls with
-  /// another stream. CUDA must have been started with CUDA_MODULE_LOADING=EAGER (a kernel that is
-  /// loaded while a rank waits would wait for that rank) and CUDA_DEVICE_MAX_CONNECTIONS of more
-  /// than 3 * ranks (TW0910).
+  /// Ranks 0 .. ranks - 1 on the current device, to try calls on one GPU. Call from a separate
+  /// thread for each rank, with another stream: a call returns when the other ranks have enqueued
+  /// the copies that it waits for. Replays of CUDA graphs lack this order: set
+  /// CUDA_MODULE_LOADING=EAGER and CUDA_DEVICE_MAX_CONNECTIONS=32 before the first call of CUDA.
   static std::vector<group> virtual_ranks_on_gpu(int ranks, group_options const& options = {});
 
   /// Bytes of an arena on a GPU.
