@@ -28,7 +28,7 @@ PARTS = [
     ("Own kernels", "emu", ["build", "load", "Plugin", "Kernel", "Run", "Report"]),
     ("torch", "torch", ["gemm", "grouped_gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm",
                          "grouped_mm", "scaled_grouped_mm"]),
-    ("JAX", "jax", ["gemm", "quantize", "ragged_dot"])]
+    ("JAX", "jax", ["gemm", "quantize", "ragged_dot"]), ("Several GPUs", "dist", ["Group"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")
 
 

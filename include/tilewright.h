@@ -282,6 +282,59 @@ tw_status tw_weights_json(const tw_weights *weights, char **json);
 tw_status tw_weights_describe(const void *weights_b, int64_t bytes, char **json);
 void tw_weights_free(tw_weights *weights);
 
+// ---- Several GPUs ------------------------------------------------------------------------------
+
+// A rank of a group (docs/several-gpus.md). One call at a time; another thread may abort or check.
+typedef struct tw_group tw_group;
+
+typedef struct tw_group_options {
+  uint32_t size;           // sizeof(tw_group_options)
+  uint32_t epoch;          // equal on all ranks; 0 is usual
+  int64_t gathered_bytes;  // of a receive buffer, two of which a rank has; 0: 64 MiB
+  double timeout_s;        // of a wait for another rank; 0: 300
+} tw_group_options;
+
+// From an ncclComm_t, which outlives the group; a call of all ranks. The current device is the
+// communicator's. library: file of libnccl; NULL: the one that the process has loaded.
+tw_status tw_group_from_nccl(void *comm, const tw_group_options *options, const char *library,
+                             tw_group **group);
+// From memory that the caller has mapped: arenas[r] is the address here of rank r's arena, of
+// tw_group_arena_bytes() bytes at a multiple of 256, all zero at first. on_gpu: device memory that
+// the current device addresses; 0: host memory, shared by threads or processes.
+tw_status tw_group_from_addresses(int32_t rank, int32_t ranks, void *const *arenas, int32_t on_gpu,
+                                  const tw_group_options *options, tw_group **group);
+tw_status tw_group_arena_bytes(const tw_group_options *options, int32_t on_gpu, int64_t *bytes);
+
+// A GEMM of all ranks. Tensors of rank r; rows_r of the m rows in all:
+//
+//   operation          a            b           d
+//   "all-gather"       (rows_r, k)  (k, n_r)    (m, n_r)      a is gathered from all ranks
+//   "reduce-scatter"   (m, k_r)     (k_r, n)    (rows_r, n)   rows of the sum over the ranks
+//   "all-reduce"       (m, k_r)     (k_r, n)    (m, n)        the sum over the ranks
+typedef struct tw_group_call {
+  uint32_t size;              // sizeof(tw_group_call)
+  int32_t float32_partials;   // not 0: partial results are float32 also for a d of 16 bits
+  const char *operation;
+  const char *path;           // "serial", "two-pieces", "pieces"; NULL: by the number of rows
+  const int64_t *rows;        // of each rank; NULL: as even as possible
+} tw_group_call;
+
+// Computes d with a, b and the epilogue of `args`; batches, groups and scales of d are refused.
+// Host tensors: returns when d is complete. CUDA tensors: returns after the launches; a later
+// failure is returned by the next call or by tw_group_check().
+tw_status tw_group_gemm(tw_group *group, const tw_group_call *call, const tw_gemm_args *args);
+// Bytes of a receive buffer that the call needs: tw_group_options.gathered_bytes.
+tw_status tw_group_gathered_bytes(int32_t ranks, int32_t rank, const tw_group_call *call,
+                                  const tw_gemm_args *args, int64_t *bytes);
+
+// TW_REFUSED if a rank was late, has another problem, or has aborted; after the stream was
+// synchronised, results are right if it returns TW_OK.
+tw_status tw_group_check(const tw_group *group);
+// Ends all waits of all ranks.
+tw_status tw_group_abort(const tw_group *group);
+// Waits for the rank's calls.
+void tw_group_free(tw_group *group);
+
 // ---- Layouts, devices, errors ------------------------------------------------------------------
 
 // The record that `tilewright layout EXPRESSION --json` prints, schema tilewright.layout/1.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calls.hpp"
+#include "groups.hpp"
 #include "weights.hpp"
 
 namespace tw_python {
@@ -364,6 +365,16 @@ auto guarded(R (*f)(Args...)) {
   };
 }
 
+auto guarded_method(void (group::*f)() const) {
+  return [f](group const& g) {
+    try {
+      (g.*f)();
+    } catch (bad_argument const& x) {
+      raise(x);
+    }
+  };
+}
+
 }  // namespace
 }  // namespace tw_python
 
@@ -428,6 +439,33 @@ NB_MODULE(_tw, m) {
              }
            })
       .def_prop_ro("bytes", &weights::bytes);
+  nb::class_<group>(m, "Group")
+      .def("__init__",
+           [](group* self, int rank, std::vector<std::uintptr_t> const& arenas, bool on_gpu,
+              std::int64_t bytes,
+              double timeout_s) { new (self) group(rank, arenas, on_gpu, bytes, timeout_s); })
+      .def(
+          "__init__",
+          [](group* self, std::uintptr_t comm, int ranks, nb::object library, std::int64_t bytes,
+             double timeout_s) { new (self) group(comm, ranks, library, bytes, timeout_s); },
+          nb::arg("comm"), nb::arg("ranks"), nb::arg("library").none(), nb::arg("bytes"),
+          nb::arg("timeout_s"))
+      .def(
+          "gemm",
+          [](group const& g, nb::object operation, nb::object path, nb::object rows, bool float32,
+             nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
+            try {
+              g.gemm<gemm_call>(operation, path, rows, float32, t, w, n);
+            } catch (bad_argument const& x) {
+              raise(x);
+            }
+          },
+          nb::arg("operation"), nb::arg("path").none(), nb::arg("rows").none(), nb::arg("float32"),
+          nb::arg("tensors"), nb::arg("words"), nb::arg("numbers"))
+      .def("check", guarded_method(&group::check_ranks))
+      .def("abort", guarded_method(&group::abort))
+      .def("close", &group::close);
+  m.def("group_arena_bytes", &group_arena_bytes);
   m.def("weights_json", guarded(&weights_json));
   m.def("gemm", guarded(&gemm));
   m.def("result_shape", guarded(&result_shape));

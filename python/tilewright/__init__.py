@@ -83,7 +83,7 @@ def set_interrupt(function):
 
 
 def __getattr__(name):
-    if name in ("emu", "jax", "layouts", "torch"):
+    if name in ("dist", "emu", "jax", "layouts", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     if name in ("plan_model", "ModelPlan", "PlanRow"):

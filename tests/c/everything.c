@@ -166,6 +166,37 @@ static void weights(void) {
   EXPECT(tw_weights_make(&args, &made) == TW_REFUSED && made == NULL);
 }
 
+static void groups(void) {
+  tw_group_options options;
+  tw_group_call call;
+  tw_gemm_args g = gemm_args();
+  tw_group *group = NULL;
+  int64_t bytes = 0;
+  void *memory, *arena;
+  memset(&options, 0, sizeof options);
+  memset(&call, 0, sizeof call);
+  options.size = sizeof options, call.size = sizeof call;
+  call.operation = "all-reduce";
+  EXPECT(tw_group_gathered_bytes(1, 0, &call, &g, &options.gathered_bytes) == TW_OK);
+  EXPECT(tw_group_arena_bytes(&options, 0, &bytes) == TW_OK);
+  EXPECT(options.gathered_bytes > 0 && bytes > 2 * options.gathered_bytes);
+  EXPECT(tw_group_arena_bytes(&options, 1, &bytes) == TW_OK);
+  memory = calloc((size_t)bytes + (1 << 16), 1);
+  arena = (void *)(((uintptr_t)memory + 255) & ~(uintptr_t)255);
+  EXPECT(tw_group_from_nccl(NULL, &options, NULL, &group) == TW_REFUSED && group == NULL);
+  EXPECT(tw_group_from_addresses(0, 1, &arena, 0, &options, &group) == TW_OK);
+  EXPECT(tw_group_gemm(group, &call, &g) == TW_OK);
+  call.operation = "scatter";
+  EXPECT(tw_group_gemm(group, &call, &g) == TW_REFUSED);
+  EXPECT(tw_group_check(group) == TW_OK);
+  EXPECT(tw_group_abort(group) == TW_OK);
+  EXPECT(tw_group_check(group) == TW_REFUSED);
+  EXPECT(strcmp(tw_last_error()->code, "TW0906") == 0);
+  tw_group_free(group);
+  tw_group_free(NULL);
+  free(memory);
+}
+
 static void texts(void) {
   char *text = NULL;
   EXPECT(tw_layout_eval("composition((4,8):(8,1), 4:2)", &text) == TW_OK);
@@ -226,6 +257,7 @@ int main(void) {
   plans();
   quantise();
   weights();
+  groups();
   texts();
   process();
   if (failures == 0) printf("all functions of tilewright %s\n", tw_version());
