@@ -136,6 +136,7 @@ inline void check_case_on_gpu(ranks_case&& c, std::uint64_t seed) {
     for (int f32 = 0; f32 <= (splits_k(c.op) ? 1 : 0); ++f32) {
       auto const groups =
           world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
+      for (group const& g : groups) EXPECT_TRUE(g.has_peer_addresses());
       on_ranks(groups, [&](group const& g, auto const& together) {
         on_gpu x(c.of_rank[static_cast<std::size_t>(g.rank())]);
         rank_stream const stream;
