@@ -5,9 +5,10 @@
 The pages are copied as they lie in the repository. What they link to comes along: a source file
 becomes a page, a folder a list of its files, data are copied. The command draws the pictures. A
 page lists the error codes. mkdocs then makes HTML of it, by the settings and the navigation of
-mkdocs.yml.
+mkdocs.yml. If the playground is built, the site has it in a folder, and layouts of the pages can be
+changed in place (gen/live.py).
 
-    site.py OUT [--mkdocs PROGRAM] [--command TILEWRIGHT]
+    site.py OUT [--mkdocs PROGRAM] [--command TILEWRIGHT] [--playground DIR]
 
 OUT/html is the site, OUT/pages its sources.
 """
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 
+import live  # gen/live.py
 import pictures  # gen/pictures.py
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -48,6 +50,7 @@ class Site:
         self.pages = out / "pages"
         self.made = set()     # files of OUT/pages, as paths of the repository
         self.dead = []
+        self.live = None      # live.Live, if the site has the playground
 
     def pictures(self, command):
         """Draws the pictures of the pages."""
@@ -70,6 +73,9 @@ class Site:
         text = (ROOT / path).read_text(encoding="utf-8")
         lines = [LINK.sub(lambda m: m[1] + self.target(path, m[2]) + m[3] if m[2] else m[0], line)
                  if free else line for line, free in lines_outside_code(text)]
+        if self.live:
+            to_playground = os.path.relpath("playground", os.path.dirname(path) or ".")
+            lines = self.live.added_to(lines, to_playground)
         self.write(path, "\n".join(lines))
 
     def target(self, page, link):
@@ -163,10 +169,15 @@ def main():
     options.add_argument("--mkdocs", default="mkdocs")
     options.add_argument("--command", type=os.path.abspath,
                          default=os.environ.get("TW_COMMAND", "build/bin/tilewright"))
+    options.add_argument("--playground", type=pathlib.Path, default=ROOT / "build-playground")
     o = options.parse_args()
     out = o.out.resolve()
     shutil.rmtree(out / "pages", ignore_errors=True)
     site = Site(out)
+    if (o.playground / "race.html").exists():
+        site.live = live.Live(o.command)
+    else:
+        print("site: without the playground (./dev playground), so without live pictures")
     site.pictures(o.command)
     site.errors()
     for pattern in PAGES:
@@ -187,6 +198,9 @@ def main():
                            out / "mkdocs.yml", "-d", out / "html"], check=False,
                           env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
     (out / "html/404.html").unlink(missing_ok=True)  # of a server; its links begin at the root
+    if site.live:
+        shutil.copytree(o.playground, out / "html/playground")
+        print(f"site: {site.live.count} layouts and faults of pages are live")
     return status
 
 

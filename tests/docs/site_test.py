@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # site_test.py  The HTML site: no dead link or anchor, nothing loaded from a network, each page is
 #               reached from the first one, codes and decisions are found by its search, no picture
-#               has text below 9 pixels. Skipped where mkdocs-material is not installed (./dev site
-#               installs it for itself).
+#               has text below 9 pixels, layouts can be changed in place. Skipped where
+#               mkdocs-material is not installed (./dev site installs it for itself).
 import glob
 import html.parser
 import json
@@ -59,6 +59,8 @@ def complaints_of(site):
             there, anchor = place(page, link), urllib.parse.unquote(link.partition("#")[2])
             if not os.path.exists(there):
                 yield f"{name}: dead link {link}"
+            elif "playground" in os.path.relpath(there, site).split(os.sep)[:-1]:
+                pass  # its fragment is the state of a page
             elif anchor and there in pages and anchor not in pages[there].anchors | {"__search"}:
                 yield f"{name}: no anchor {link}"
     while ahead:
@@ -90,6 +92,16 @@ def missing_from_search(site):
             yield f"the search does not find {name}"
 
 
+def live_parts(site):
+    """Layouts and planted faults have live parts if the playground is built, and only then."""
+    built = os.path.exists(os.path.join(SOURCE, "build-playground/race.html"))
+    for name, needed in (("docs/articles.html", 'class="live"'),
+                         ("docs/tutorial/06_persistent.html", "playground/race.html#kernel=")):
+        with open(os.path.join(site, name), encoding="utf-8") as file:
+            if (needed in file.read()) != built:
+                yield f"{name}: {needed} {'is missing' if built else 'without the playground'}"
+
+
 def main():
     if not os.access(MKDOCS, os.X_OK):
         print("mkdocs-material is not installed: ./dev site")
@@ -101,7 +113,7 @@ def main():
             print(built.stdout + built.stderr)
             return 1
         site = os.path.join(folder, "html")
-        complaints = [*complaints_of(site), *missing_from_search(site),
+        complaints = [*complaints_of(site), *missing_from_search(site), *live_parts(site),
                       *small_texts(os.path.join(folder, "pages"))]
         count = len(glob.glob(site + "/**/*.html", recursive=True))
     print("\n".join(complaints) or f"{count} pages")
