@@ -14,7 +14,9 @@ function drawBars(box, rows) {
 
 /** A roofline of the levels of `tilewright roofline --json`: FLOP per byte against TFLOP/s. */
 function drawRoofline(box, record) {
-  const width = 460, height = 290, left = 52, bottom = 40, top = 48, right = 24;
+  // As wide as there is room: a smaller scale would make the text too small to read.
+  const width = Math.max(260, Math.min(460, box.clientWidth || 460));
+  const height = 290, left = 52, bottom = 40, top = 48, right = 24;
   const space = 'http://www.w3.org/2000/svg';
   const make = (name, attributes, text) => {
     const made = document.createElementNS(space, name);
@@ -65,8 +67,9 @@ function drawRoofline(box, record) {
     const reached = Math.min(peak, slope(l.flop_per_byte));
     svg.append(make('circle', {class: `dot level${i}`, cx: x(l.flop_per_byte), cy: y(reached),
                                r: l.bounds ? 6 : 4}));
-    svg.append(make('text', {x: Math.min(x(l.flop_per_byte), width - 60), y: y(reached) - 10 - 12 * (i % 2),
-                             'text-anchor': 'middle', class: 'name'}, l.level));
+    svg.append(make('text', {x: Math.min(x(l.flop_per_byte), width - 60),
+                             y: y(reached) - 10 - 12 * (i % 2), 'text-anchor': 'middle',
+                             class: 'name'}, l.level));
   });
   box.replaceChildren(svg);
 }

@@ -23,6 +23,8 @@
   const say = text => { byId('info').textContent = text || greeting; };
   const greeting = 'Hover a cell, or move over the picture with the arrow keys.';
   const first = new Picture(byId('first'), say), second = new Picture(byId('second'), say);
+  // In a frame of the documentation: the expression and its picture alone.
+  if (window.self !== window.top) document.body.classList.add('embedded');
   let state = readFragment(defaults);
   let operations = [];
   let past = [], future = [];

@@ -271,16 +271,45 @@ class Pages(unittest.TestCase):
                     level = sum(map(int, re.findall(r"\d+", ground)[:3]))
                     self.assertEqual(level < 3 * 128, dark)
 
+    def test_narrow_plans(self):
+        """The whole page of plans at 320 pixels: tables scroll in their boxes, and the roofline is
+        drawn for the width."""
+        if "plan.html" not in PAGES:
+            self.skipTest("the module is not built")
+        for dark in (False, True):
+            with self.subTest(dark=dark):
+                self.open("plan.html", width=320, height=640, dark=dark)
+                self.wait("byId('plan-chosen').textContent.includes('TFLOP/s')")
+                self.wait("byId('explained').textContent.includes('TW0104')")
+                self.wait("byId('occupied').textContent.length > 100")
+                self.wait("document.querySelector('#roofline svg')")
+                self.assertLessEqual(
+                    self.browser.run("document.documentElement.scrollWidth"), 320)
+                self.assertLessEqual(self.browser.run(
+                    "document.querySelector('#roofline svg').getBoundingClientRect().right"), 320)
+                self.assertEqual(self.browser.run(
+                    "getComputedStyle(byId('explained')).whiteSpace"), "pre")
+
+    # A page with an answer, not only as it opens.
+    IN_USE = {"index.html": ("e=(2,2):(1,2)&other=(2,2):(2,1)", "", "byId('differences')"),
+              "plan.html": ("", "document.querySelectorAll('details').forEach(d => d.open = true)",
+                            "byId('occupied').textContent.length > 100"),
+              "race.html": ("kernel=double_buffer&fault=no-wgmma-fence", "byId('run').click()",
+                            "document.body.dataset.ran")}
+
     def test_access(self):
-        """No serious finding of axe-core, light and dark."""
+        """No serious finding of axe-core, light and dark, wide and at 320 pixels."""
         found = importlib.util.find_spec("axe_core_python")
         if found is None:
             self.skipTest("no axe-core (pip install axe-core-python)")
         axe = pathlib.Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
         for page in PAGES:
-            for dark in (False, True):
-                with self.subTest(page, dark=dark):
-                    self.open(page, dark=dark)
+            fragment, action, ready = self.IN_USE[page]
+            for dark, width in ((False, 1280), (True, 1280), (False, 320), (True, 320)):
+                with self.subTest(page, dark=dark, width=width):
+                    self.open(page, fragment, dark=dark, width=width)
+                    self.browser.run(f"{action}; 0")
+                    self.wait(ready, 600)
                     self.browser.run(axe + "; 0")
                     serious = json.loads(self.browser.run("""axe.run().then(r => JSON.stringify(
                         r.violations.filter(v => ['serious', 'critical'].includes(v.impact))
