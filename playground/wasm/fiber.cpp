@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // fiber.cpp  Fibers by Asyncify, instead of src/emu/fiber.cpp: WebAssembly cannot change its own
 //            stack. At a switch the running code returns to JavaScript and writes its frames down;
-//            they are read again when something switches back.
+//            they are read again when something switches back. Only functions that Asyncify has
+//            changed can do that, and they are larger: wasm/output.js runs the fibers above the
+//            frames of the code that called the emulator, which stay in place, and a fiber
+//            that is left for good is left by an exception of JavaScript. So code that calls the
+//            emulator, and code that only reports a fault, need no change (decision 0058).
 //
 // The upper part of a fiber's stack holds emscripten's description of it and room for these frames.
 #include "emu/fiber.hpp"
@@ -10,12 +14,21 @@
 
 #include <cstdlib>
 
+extern "C" {
+
+/// Runs `first`, and the fibers that it switches to, until one switches to `until`. In
+/// wasm/output.js, with tw_leave_fiber().
+void tw_run_fibers(void* first, void* until);
+/// Goes on with `to`, and forgets the frames of the running fiber.
+[[noreturn]] void tw_leave_fiber(void* to);
+
+}  // extern "C"
+
 namespace tw::emu {
 
 namespace {
 
-constexpr std::size_t frame_bytes = 24 * 1024;        // of a thread of a kernel, and of the driver
-constexpr std::size_t host_frame_bytes = 256 * 1024;  // of the code that called the emulator
+constexpr std::size_t frame_bytes = 24 * 1024;  // of a thread of a kernel, and of the driver
 constexpr std::size_t alignment = 16;
 
 std::byte* aligned_down(std::byte* p) {
@@ -29,8 +42,11 @@ struct fiber_switch {
     static_cast<fiber*>(self)->entry_();
     std::abort();  // entry() has returned
   }
-  static emscripten_fiber_t* of(fiber const& f) {
-    return static_cast<emscripten_fiber_t*>(f.context_);
+  /// Code that was never started as a fiber: the caller of the emulator.
+  static bool is_host(fiber const& f) { return f.entry_ == nullptr; }
+  /// Of a host its address, which ends tw_run_fibers().
+  static emscripten_fiber_t* of(fiber& f) {
+    return static_cast<emscripten_fiber_t*>(is_host(f) ? static_cast<void*>(&f) : f.context_);
   }
 };
 
@@ -46,14 +62,12 @@ void fiber::start(std::byte* lowest, std::size_t bytes, std::size_t unused, void
 }
 
 void fiber::switch_to(fiber& from, fiber& to) {
-  if (from.context_ == nullptr) {
-    // The code that never was started; one machine calls another's at most a few deep.
-    auto* const context = new emscripten_fiber_t;
-    emscripten_fiber_init_from_current_context(context, std::malloc(host_frame_bytes),
-                                               host_frame_bytes);
-    from.context_ = context;
-  }
-  emscripten_fiber_swap(fiber_switch::of(from), fiber_switch::of(to));
+  if (fiber_switch::is_host(from))
+    tw_run_fibers(fiber_switch::of(to), &from);
+  else
+    emscripten_fiber_swap(fiber_switch::of(from), fiber_switch::of(to));
 }
+
+void fiber::leave(fiber&, fiber& to) { tw_leave_fiber(fiber_switch::of(to)); }
 
 }  // namespace tw::emu

@@ -33,6 +33,13 @@ void run_guard::leave_exiting(int) {}
 
 }  // namespace tw::emu
 
+/// The names of a module are not mangled ones. libc++abi would bring a demangler for the message of
+/// an exception that nothing catches.
+extern "C" char* __cxa_demangle(char const*, char*, std::size_t*, int* status) {
+  if (status != nullptr) *status = -2;
+  return nullptr;
+}
+
 /// A module loads no shared libraries.
 extern "C" int dl_iterate_phdr(int (*)(dl_phdr_info*, std::size_t, void*), void*) { return 0; }
 

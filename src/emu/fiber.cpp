@@ -44,4 +44,9 @@ void fiber::switch_to(fiber& from, fiber& to) {
   fiber_switch::arrived(context::jump_fcontext(context, &s));
 }
 
+void fiber::leave(fiber& from, fiber& to) {
+  switch_to(from, to);
+  std::abort();  // something has switched back
+}
+
 }  // namespace tw::emu

@@ -20,6 +20,9 @@ class fiber {
   /// Leaves `from`, which is running, for `to`. Returns when something switches to `from` again.
   static void switch_to(fiber& from, fiber& to);
 
+  /// Leaves `from`, which is running and to which nothing switches again, for `to`.
+  [[noreturn]] static void leave(fiber& from, fiber& to);
+
   /// The lowest address that code of this fiber may use; null: the operating system's stack.
   std::byte const* lowest() const { return lowest_; }
 

@@ -66,7 +66,7 @@ void scheduler::driver_main() {
     s.thrown_ = std::current_exception();
   }
   s.stopped_ = true;
-  fiber::switch_to(s.driver_, s.host_);
+  fiber::leave(s.driver_, s.host_);
 }
 
 void scheduler::thread_main() {
@@ -106,8 +106,7 @@ void scheduler::leave_for_good() {
   fiber& from = running_ == nullptr ? driver_ : running_->context;
   running_ = nullptr;
   self = nullptr;
-  fiber::switch_to(from, host_);
-  std::abort();  // not reached: a stopped machine resumes no fiber
+  fiber::leave(from, host_);  // a stopped machine resumes no fiber
 }
 
 void scheduler::finished(thread& t, bool last_of_cluster) {

@@ -106,7 +106,6 @@ def race_requests():
     names = [s["name"] for s in json.loads(
         subprocess.run([COMMAND, "playground", "list"], check=True, capture_output=True,
                        text=True).stdout)["specimens"]]
-    names = [name for name in names if not name.startswith(WIDTH_OF_STORES)]
     requests = [["playground", "list"], ["playground", "run", "unknown-kernel"],
                 ["playground", "run", names[0], "--schedule", "never"]]
     for name in names:
@@ -135,10 +134,6 @@ def of_module(module, requests):
 # pack2(acc[i], acc[i + 1]): g++ evaluates the second argument first, clang the first; both elements
 # are read too early.
 ORDER_OF_ARGUMENTS = "reference_gemm/accumulators-read-early"
-
-
-# clang stores the misaligned vector of these faults in other pieces than g++.
-WIDTH_OF_STORES = ("halo/vector-at-four", "halo/vector-in-smem-at-four")
 
 
 def comparable(words, out):

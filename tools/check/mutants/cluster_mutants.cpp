@@ -4,6 +4,7 @@
 
 #include "tools/check/mutants/cluster_kernels.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -13,12 +14,9 @@ template <class Kernel, class Mutation>
 outcome run(int which, float (*sum_of)(int thread), emu::options const& o) {
   std::vector<float> sums(128, NAN);
   outcome out;
-  try {
-    launch<Kernel>(4, typename Kernel::params{sums.data(), static_cast<Mutation>(which)}, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses =
+      reported_run(Kernel{}, 4, {sums.data(), static_cast<Mutation>(which)}, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int t = 0; t < 128; ++t)
     out.wrong_elements += sums[static_cast<std::size_t>(t)] != sum_of(t);
   return out;

@@ -4,6 +4,7 @@
 
 #include "tools/check/mutants/gemm_product.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -17,12 +18,8 @@ outcome run(int which, emu::options const& given) {
   emu::options o = given;
   o.live_clusters = 1;
   outcome out;
-  try {
-    launch<reference_gemm<>>(2, params, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(reference_gemm<>{}, 2, params, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   out.wrong_elements = p.wrong_elements();
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include "tools/check/mutants/global_kernels.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -40,12 +41,8 @@ template <class Kernel>
 outcome run_kernel(int which, emu::options const& o) {
   memory m(which, 0);
   outcome out;
-  try {
-    launch<Kernel>(ctas, m.p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(Kernel{}, ctas, m.p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int i = 0; i < elems; ++i)
     out.wrong_elements += m.result[static_cast<std::size_t>(i)] != expected(i);
   return out;
@@ -58,15 +55,11 @@ outcome run_three(int which, emu::options const& given) {
   emu::options o = given;
   o.in = &s;
   outcome out;
-  try {
-    launch<split_k<>>(ctas, m.p, o);
-    o.pdl = true;
-    launch<bystander<>>(1, m.p, o);
-    launch<successor<>>(1, m.p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(split_k<>{}, ctas, m.p, o).diagnoses;
+  o.pdl = true;
+  if (out.diagnoses.empty()) out.diagnoses = reported_run(bystander<>{}, 1, m.p, o).diagnoses;
+  if (out.diagnoses.empty()) out.diagnoses = reported_run(successor<>{}, 1, m.p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int i = 0; i < elems; ++i)
     out.wrong_elements += m.partials[static_cast<std::size_t>(i)] != expected(i);
   return out;

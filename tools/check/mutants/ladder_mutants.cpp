@@ -6,6 +6,7 @@
 #include "tools/check/mutants/ladder_kernels.hpp"
 #include "tools/check/mutants/ladder_product.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -25,12 +26,8 @@ template <class Kernel, int Elems, float (*Right)(ladder_product const&, std::si
 outcome run_kernel(int which, emu::options const& o) {
   operands x(which, Elems);
   outcome out;
-  try {
-    launch<Kernel>(1, x.p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(Kernel{}, 1, x.p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (std::size_t i = 0; i < Elems; ++i) out.wrong_elements += x.out[i] != Right(x, i);
   return out;
 }

@@ -2,6 +2,7 @@
 // launch_mutants.cpp  The mutants of cluster launch control.
 #include "tools/check/mutants/launch_kernels.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -13,12 +14,10 @@ outcome run_launches(int which, emu::options const& given) {
   emu::options o = given;
   o.live_clusters = 2;
   outcome out;
-  try {
-    launch<cancelled_work>(ctas, {done.data(), static_cast<launch_mutation>(which)}, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses =
+      reported_run(cancelled_work{}, ctas, {done.data(), static_cast<launch_mutation>(which)}, o)
+          .diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int const times : done) out.wrong_elements += times != 1;
   return out;
 }

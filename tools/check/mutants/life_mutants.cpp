@@ -5,6 +5,7 @@
 #include "tilewright/arch/tensor_map.hpp"
 #include "tools/check/mutants/life_kernels.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -25,12 +26,8 @@ outcome run(int which, emu::options const& o) {
   life_params const p{make_tensor_map(d, target::emu), &map, from.data(), to.data(),
                       static_cast<life_mutation>(which)};
   outcome out;
-  try {
-    launch<Kernel>(1, p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(Kernel{}, 1, p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (std::size_t i = 0; i < from.size(); ++i) out.wrong_elements += to[i] != from[i];
   return out;
 }

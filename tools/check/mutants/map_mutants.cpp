@@ -5,6 +5,7 @@
 #include "tilewright/arch/tensor_map.hpp"
 #include "tools/check/mutants/map_kernels.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -27,13 +28,9 @@ outcome run(int which, emu::options const& o) {
   map_params const p{make_tensor_map(d, target::emu), maps.data(), addresses.data(), to.data(),
                      static_cast<map_mutation>(which)};
   outcome out;
-  try {
-    launch<write_maps>(1, p, o);
-    launch<use_maps>(matrices, p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(write_maps{}, 1, p, o).diagnoses;
+  if (out.diagnoses.empty()) out.diagnoses = reported_run(use_maps{}, matrices, p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (std::size_t i = 0; i < all_elems; ++i) {
     std::size_t const matrix = matrices - 1 - i / use_maps::elems;
     out.wrong_elements += to[i] != from[matrix * use_maps::elems + i % use_maps::elems];

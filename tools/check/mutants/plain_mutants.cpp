@@ -4,6 +4,7 @@
 
 #include "tools/check/mutants/mutants.hpp"
 #include "tools/check/mutants/plain_kernels.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace tw::mutants {
 
@@ -27,12 +28,8 @@ outcome run_kernel(int which, emu::options const& o, Right right) {
   plain_params const p{map_of(from, Rows), map_of(to, 32), from.data(),
                        static_cast<plain_mutation>(which)};
   outcome out;
-  try {
-    launch<Kernel>(1, p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(Kernel{}, 1, p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int i = 0; i < 32; ++i)
     for (int j = 0; j < 32; ++j)
       out.wrong_elements += to[static_cast<std::size_t>(32 * i + j)] != right(from, i, j);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 #include "tools/check/mutants/rule_kernels.hpp"
 
 namespace tw::mutants {
@@ -54,12 +55,8 @@ outcome run_kernel(int which, emu::options const& given) {
   o.bank_conflicts = false;  // vectors at odd places have some
   rule_memory m(which, o, MapOfOut);
   outcome out;
-  try {
-    launch<Kernel>(Ctas, m.p, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  out.diagnoses = reported_run(Kernel{}, Ctas, m.p, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (int i = 0; i < Elems; ++i) out.wrong_elements += m.p.out[i] != Right(i);
   return out;
 }

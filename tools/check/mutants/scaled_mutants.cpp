@@ -5,6 +5,7 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 #include "tools/check/mutants/scaled_kernels.hpp"
 
 namespace tw::mutants {
@@ -89,14 +90,11 @@ outcome run(int which, emu::options const& given) {
   static scaled_product p;
   std::fill(p.d.begin(), p.d.end(), -1.0F);
   outcome out;
-  try {
-    emu::options o = given;
-    o.bank_conflicts = false;  // the factors are not arranged to be fast
-    launch<scaled_gemm>(1, p.params(static_cast<scaled_mutation>(which)), o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  emu::options o = given;
+  o.bank_conflicts = false;  // the factors are not arranged to be fast
+  out.diagnoses =
+      reported_run(scaled_gemm{}, 1, p.params(static_cast<scaled_mutation>(which)), o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (std::size_t i = 0; i < p.d.size(); ++i) out.wrong_elements += p.d[i] != p.right[i];
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 #include "tools/check/mutants/tensor_form_kernels.hpp"
 
 namespace tw::mutants {
@@ -54,11 +55,7 @@ template <class Kernel>
 outcome run_small(int ctas, typename Kernel::params const& params, emu::options o) {
   outcome out;
   o.bank_conflicts = false;  // they are not arranged to be fast
-  try {
-    launch<Kernel>(ctas, params, o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-  }
+  out.diagnoses = reported_run(Kernel{}, ctas, params, o).diagnoses;
   return out;
 }
 

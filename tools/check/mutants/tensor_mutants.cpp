@@ -5,6 +5,7 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tools/check/mutants/mutants.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 #include "tools/check/mutants/tensor_kernels.hpp"
 
 namespace tw::mutants {
@@ -65,14 +66,11 @@ outcome run(int which, emu::options const& given) {
   static tensor_product<Ctas> p;
   std::fill(p.d.begin(), p.d.end(), std::uint16_t{0xFFFF});
   outcome out;
-  try {
-    emu::options o = given;
-    o.bank_conflicts = false;  // a word at a time: the epilogue is not meant to be fast
-    launch<tensor_gemm<Ctas>>(Ctas, p.params(static_cast<tensor_mutation>(which)), o);
-  } catch (emu::fault const& f) {
-    out.diagnoses = f.diagnoses();
-    return out;
-  }
+  emu::options o = given;
+  o.bank_conflicts = false;  // a word at a time: the epilogue is not meant to be fast
+  auto const params = p.params(static_cast<tensor_mutation>(which));
+  out.diagnoses = reported_run(tensor_gemm<Ctas>{}, Ctas, params, o).diagnoses;
+  if (!out.diagnoses.empty()) return out;
   for (std::size_t i = 0; i < p.d.size(); ++i) out.wrong_elements += p.d[i] != p.right[i];
   return out;
 }

@@ -49,14 +49,10 @@ specimen of_rung(ladder::rung const& r) {
   return s;
 }
 
-/// Of the experiments beside the rungs those with a planted fault.
 std::vector<ladder::rung> all_rungs() {
   std::vector<ladder::rung> all = ladder::rungs();
   for (ladder::rung const& r : ladder::blackwell_rungs()) all.push_back(r);
-  for (ladder::rung const& r : ladder::side_rungs())
-    if (std::ranges::any_of(ladder::bugs(),
-                            [&](ladder::planted_bug const& b) { return b.side == r.name; }))
-      all.push_back(r);
+  for (ladder::rung const& r : ladder::breakable_side_rungs()) all.push_back(r);
   return all;
 }
 

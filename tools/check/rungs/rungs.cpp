@@ -17,7 +17,7 @@ std::vector<rung> const& rungs() {
 }
 
 rung rung_of(planted_bug const& b) {
-  std::vector<rung> const list = b.side.empty() ? rungs() : side_rungs();
+  std::vector<rung> const list = b.side.empty() ? rungs() : breakable_side_rungs();
   return *std::ranges::find_if(
       list, [&](rung const& r) { return b.side.empty() ? r.number == b.rung : r.name == b.side; });
 }

@@ -12,6 +12,7 @@
 #include "ladder/ladder.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 #include "tilewright/pipeline/order.hpp"
+#include "tools/check/mutants/reported_run.hpp"
 
 namespace ladder {
 
@@ -41,6 +42,8 @@ std::vector<rung> other_steps();
 
 /// Experiments beside the rungs whose numbers they have: not in rungs().
 std::vector<rung> side_rungs();
+/// Those of them in which a fault can be planted.
+std::vector<rung> breakable_side_rungs();
 
 /// The row of a kernel's list. any_shape: it takes every M, N and K.
 template <class Kernel>
@@ -52,7 +55,7 @@ rung row(int number, std::string_view name, std::string_view idea, bool any_shap
   if (any_shape) tile = {1, 1, 1};
   constexpr bool by_tma = requires { Kernel::d_part; };
   rung made{number, name, idea, tile, !by_tma, share, [](problem const& x, emu::options const& o) {
-              return emu::run(Kernel{}, Kernel::ctas(x), Kernel::params_of(x), o);
+              return mutants::reported_run(Kernel{}, Kernel::ctas(x), Kernel::params_of(x), o);
             }};
   if constexpr (requires(problem const& x) { Kernel::order_of(x); })
     made.order = [](problem const& x) { return Kernel::order_of(x); };
@@ -70,7 +73,8 @@ rung by_columns(int number, std::string_view name, std::string_view idea, bool a
     exchanged.a = x.b, exchanged.b = x.a;
     exchanged.m = x.n, exchanged.n = x.m;
     exchanged.lda = x.ldb, exchanged.ldb = x.lda;
-    return emu::run(Kernel{}, Kernel::ctas(exchanged), Kernel::params_of(exchanged), o);
+    return mutants::reported_run(Kernel{}, Kernel::ctas(exchanged), Kernel::params_of(exchanged),
+                                 o);
   };
   return made;
 }

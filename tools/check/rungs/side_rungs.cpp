@@ -8,7 +8,6 @@
 #include "ladder/side/dsmem.hpp"
 #include "ladder/side/multistage.hpp"
 #include "ladder/side/pingpong.hpp"
-#include "ladder/side/prefetch_first.hpp"
 #include "ladder/side/stores.hpp"
 #include "tools/check/rungs/rungs.hpp"
 
@@ -26,8 +25,7 @@ std::vector<rung> side_rungs() {
                                                                 "2 stages, wait_group<1>"),
       row<side_multistage<config{.stages = 3, .in_flight = 1}>>(3, "side_multistage",
                                                                 "3 stages, wait_group<1>"),
-      row<side_prefetch_first<config{.breakable = true}>>(3, "side_prefetch_first",
-                                                          "the load after the wait"),
+      breakable_side_rungs()[0],
       by_columns<rung_05<columns>>(5, "05_two_consumers", "D by columns"),
       by_columns<rung_06<columns>>(6, "06_persistent", "D by columns"),
       row<side_pingpong<config{}>>(7, "side_pingpong", "two consumers in turns"),

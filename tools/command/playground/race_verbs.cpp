@@ -1,42 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// race_verbs.cpp  `tilewright playground list` and `run`.
+// race_verbs.cpp  Options of `tilewright playground list` and `run`.
 #include "tools/command/playground/race_verbs.hpp"
-
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "tools/check/race/race.hpp"
 #include "tools/command/guarded.hpp"
-#include "tools/report/json_output.hpp"
+#include "tools/command/playground/race_answer.hpp"
 
 namespace tw {
-namespace {
 
-exit_status run_specimen(race::request const& r) {
-  nlohmann::ordered_json const j = race::run(r);
-  print_json("tilewright.playground.run/1", j);
-  bool const clean = j["report"]["diagnoses"].empty() &&
-                     (j["wrong_elements"].is_null() || j["wrong_elements"] == 0);
-  return clean ? exit_status::done : exit_status::wrong;
-}
-
-exit_status print_list() {
-  print_json("tilewright.playground.list/1", race::list());
-  return exit_status::done;
-}
-
-}  // namespace
-
-void add_race_verbs(CLI::App& playground, int& status,
-                    std::function<void(double)> const& progress) {
+void add_race_verbs(CLI::App& playground, int& status) {
   CLI::App* const list = playground.add_subcommand(
       "list", "the kernels and planted faults of the page Find the race, as JSON");
-  list->callback([&status] { status = static_cast<int>(guarded(true, print_list)); });
+  list->callback([&status] { status = static_cast<int>(guarded(true, print_specimens)); });
   auto const r = std::make_shared<race::request>();
-  r->progress = progress;
   CLI::App* const run =
       playground.add_subcommand("run", "one emulated run of a kernel or fault, as JSON");
   run->add_option("NAME", r->name, "as `list` prints it")->required();
@@ -47,7 +25,7 @@ void add_race_verbs(CLI::App& playground, int& status,
       ->check(CLI::Range(16, 1024));
   run->add_flag("!--no-timeline", r->timeline, "without the timeline");
   run->callback(
-      [r, &status] { status = static_cast<int>(guarded(true, [&] { return run_specimen(*r); })); });
+      [r, &status] { status = static_cast<int>(guarded(true, [&] { return print_run(*r); })); });
 }
 
 }  // namespace tw
