@@ -47,6 +47,7 @@ enum class bug : int {
   staging_reused,      // 10
   odd_square,          // 11
   warps_apart,         // 3, side/prefetch_first.hpp
+  no_wgmma_fence,      // 6
 };
 /// The one configuration parameter of every rung.
 struct config {

@@ -238,6 +238,15 @@ class Pages(unittest.TestCase):
         self.assertIn("no wgmma_fence", self.browser.run("byId('verdict').textContent"))
 
     @unittest.skipUnless("race.html" in PAGES, "the module is not built")
+    def test_the_missing_fence_of_rung_6(self):
+        self.assertEqual(self.run_kernel("ladder/06_persistent", "no-wgmma-fence"), "E0031")
+        self.assertIn("wgmma_fence", self.browser.run("byId('diagnosis').textContent"))
+        self.browser.run("byId('correct').click()")
+        self.wait("document.body.dataset.ran === 'correct'", 600)
+        self.assertIn("fence(sums)", self.browser.run(
+            "document.querySelector('.source .planted').textContent"))
+
+    @unittest.skipUnless("race.html" in PAGES, "the module is not built")
     def test_a_correct_kernel(self):
         self.assertEqual(self.run_kernel("take_turns", ""), "correct")
 

@@ -51,6 +51,8 @@ std::span<planted_bug const> bugs() {
        "the consumers begin each tile at stage 0",
        "E0001",
        {512, 512, 384}},
+      {bug::no_wgmma_fence, 6, "no-wgmma-fence", "no wgmma_fence before the wgmmas of a K block",
+       "E0031"},
       {bug::phase_never_flips, 7, "phase-never-flips",
        "the consumers wait for parity 0 in each turn of the ring", "E0001"},
       {bug::no_exit_barrier, 8, "no-exit-barrier", "no cluster_sync at the end", "E0036"},
