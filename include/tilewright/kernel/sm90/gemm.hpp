@@ -141,9 +141,6 @@ struct gemm_sm90_kernel {
       return typename scheduler::work(p.work, scheduler::own_cluster());
   }
 
-  /// Kernels of groups and of CTAs that divide K among them read C without.
-  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1;
-
   /// The producer: one thread loads the K blocks of the CTA's tiles; two take 0.3 % of a large GEMM
   /// (docs/decisions/0013). Its warp computes the first tile's coordinates while other warps
   /// initialise barriers (0029).
@@ -163,9 +160,6 @@ struct gemm_sm90_kernel {
          more = work.next(p.work, scheduler::clusters(), seg), t = loads::loads_of(p, seg)) {
       using place = typename loads::template sources<tma_place>;
       using index = typename loads::template sources<int>;
-      if constexpr (prefetches_c)
-        if (p.epilogue.c.data != nullptr)
-          prefetch_c(p.epilogue, scheduler::tile_of(p, seg), C.tile_m, scheduler::cols_of_d(p));
       tensor_map const& map_a = t.part.a_mine == loads::a_share ? p.a : p.a_edge;
       tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
       if constexpr (C.gathers()) {
@@ -274,6 +268,17 @@ struct gemm_sm90_kernel {
     return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
   }
 
+  /// Kernels of groups and of CTAs that divide K among them read C without.
+  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1;
+
+  /// The threads that compute a tile bring its C to L2 while the main loop runs.
+  TW_DEVICE static void prefetch_c_of(params const& p, typename scheduler::segment const& seg) {
+    constexpr int first = C.pingpong ? 0 : warpgroup_threads;  // thread of the CTA
+    int const thread = C.pingpong ? thread_id() % warpgroup_threads : thread_id() - first;
+    prefetch_c(p.epilogue, scheduler::tile_of(p, seg), C.tile_m, scheduler::cols_of_d(p), thread,
+               C.pingpong ? warpgroup_threads : consumers * warpgroup_threads);
+  }
+
   /// Ping-pong: once a consumer has issued the wgmmas of its tile, the other may start.
   struct next_turn {
     typename scheduler::work const& work;
@@ -311,6 +316,8 @@ struct gemm_sm90_kernel {
           continue;
         }
       }
+      if constexpr (prefetches_c)
+        if (p.epilogue.c.data != nullptr) prefetch_c_of(p, seg);
       typename scheduler::tile tile{};
       if constexpr (place_first)  // while the first loads are in flight
         tile = scheduler::uniform(scheduler::tile_of(p, seg));
