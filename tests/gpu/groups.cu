@@ -195,7 +195,8 @@ TEST(GroupsGpu, AGraphIsReplayedWithOtherSizes) {
   p.poisoned.assign(p.ranges.size(), false);
   for (std::size_t i = 0; i < p.a.value.size(); ++i) {  // rows of no group hold numbers too
     auto const at = static_cast<std::int64_t>(i);
-    p.a.store(at / p.a.cols, at % p.a.cols, 0, static_cast<float>(i % 7) - 3);
+    p.a.value[i] = static_cast<double>(i % 7) - 3;
+    p.a.store(at / p.a.cols, at % p.a.cols, 0, static_cast<float>(p.a.value[i]));
   }
   gemm_operands const host = p.operands();
   copied_operands const o(p.problem, host);
