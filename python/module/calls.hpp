@@ -84,4 +84,12 @@ inline nb::str owned(char* text) {
   return nb::str(p.get());
 }
 
+/// No element of d, or no group: a GEMM without a plan.
+inline bool computes_nothing(tw_gemm_args const& x) {
+  for (DLTensor const* t : {static_cast<DLTensor const*>(x.d), x.groups})
+    for (int i = 0; t != nullptr && i < t->ndim; ++i)
+      if (t->shape[i] == 0) return true;
+  return false;
+}
+
 }  // namespace tw_python

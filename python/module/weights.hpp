@@ -39,7 +39,7 @@ class weights {
     check(tw_weights_json(made_, &text));
     return owned(text);
   }
-  /// Into an array of uint8, in host memory, of so many bytes.
+  /// Into an array of uint8 in host memory, of the size of the weights.
   void copy_to(nb::handle array) const {
     tensor to(array, "array", true);
     DLTensor const* const t = to.get();

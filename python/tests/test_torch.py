@@ -129,6 +129,16 @@ class TestGpu:
         torch.cuda.synchronize()
         assert all(torch.equal(d, expected) for d in results)
 
+    def test_nothing_to_compute(self):
+        """No rows, no columns, no group: nothing is launched. K = 0 gives zeros."""
+        a, w = tensors("cuda", (48, 64), (32, 64))
+        assert tw.gemm(a[:0], w.T).shape == (0, 32) and tw.gemm(a, w[:0].T).shape == (48, 0)
+        assert not tw.gemm(a[:, :0], w[:, :0].T).any()
+        none = torch.zeros(0, dtype=torch.int32, device="cuda")
+        out = torch.ones(48, 32, device="cuda", dtype=torch.bfloat16)
+        tw.grouped_gemm(a, w.T.reshape(1, 64, 32)[:0], ends=none, out=out)
+        assert (out == 1).all()
+
     def test_devices_are_not_mixed(self):
         (a,), (w,) = tensors("cuda", (48, 64)), tensors("cpu", (32, 64))
         with pytest.raises(tw.RefusedError, match="device of b"):
