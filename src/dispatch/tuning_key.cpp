@@ -212,6 +212,7 @@ void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, g
 template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, weight_format> {
   key.field(x.code), key.field(x.scale), key.field(x.zeros), key.field(x.group);
+  key.field(x.fp8);
 }
 
 template <class Key, class T>

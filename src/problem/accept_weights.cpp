@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
 namespace {
+
+constexpr int weights_promote_k = 2 * weight_block;
 
 std::optional<rejection> check_one(gemm_problem const& p, role x) {
   weight_format const& f = weights(p, x);
@@ -20,14 +23,21 @@ std::optional<rejection> check_one(gemm_problem const& p, role x) {
                          std::string hint = "") {
     return rejection{"TW0467", std::move(what), std::move(got), std::move(need), std::move(hint)};
   };
-  bool const bf16 = m.type == elem::bf16;
-  if (!bf16 && m.type != elem::f16)
-    return refuse("activations of a GEMM with 4-bit weights", name(m.type), "bf16 or f16",
+  matrix_desc const& other = *matrix_of(p, x == role::a ? role::b : role::a);
+  if (f.fp8 != (m.type == elem::e4m3) || (f.fp8 && other.type != elem::e4m3))
+    return refuse("activations of a GEMM with 4-bit weights", name(f.fp8 ? other.type : m.type),
+                  f.fp8 ? "e4m3: the weights are prepared for it"
+                        : "bf16 or f16: the weights are prepared for 16 bits",
+                  "prepare the weights with --activations, or convert the activations");
+  if (f.fp8 && p.precision.promote_k != weights_promote_k)
+    return refuse(
+        "promotion of sums with 4-bit weights for e4m3",
+        p.precision.promote_k == 0 ? "none" : fmt::format("every {}", p.precision.promote_k),
+        fmt::format("every {} of K, as their factors have", weights_promote_k));
+  if (!f.fp8 && m.type != elem::bf16 && m.type != elem::f16)
+    return refuse("activations of a GEMM with 4-bit weights", name(m.type), "bf16, f16 or e4m3",
                   "convert the activations");
-  if (f.code == weight_code::mxfp4 && !bf16)
-    return refuse("activations of a GEMM with mxfp4 weights", name(m.type), "bf16",
-                  "scales of 2^-127 to 2^127 do not fit in f16: convert the activations");
-  if (f.code == weight_code::int4 && f.scale != m.type)
+  if (f.code == weight_code::int4 && !f.fp8 && f.scale != m.type)
     return refuse("activations of a GEMM with int4 weights", name(m.type),
                   fmt::format("{}, the type of their scales", name(f.scale)),
                   fmt::format("prepare the weights with scales of {}, which rounds the scales",
@@ -57,12 +67,17 @@ std::optional<rejection> check_weights(gemm_problem const& p) {
     return rejection{"TW0467", "a GEMM with 4-bit weights", got, need, ""};
   };
   if (p.weights_a && p.weights_b) return refuse("weights in A and in B", "one of them");
-  if (has_scales(p)) return refuse("scales of A or B", "none: prepared weights contain theirs");
+  role const x = p.weights_a ? role::a : role::b;
+  if (scale(p, x)) return refuse("scales of the weights", "none: prepared weights contain theirs");
+  if (has_scales(p) && (!weights(p, x).fp8 || scales_in_main_loop(p)))
+    return refuse("scales of the activations", weights(p, x).fp8
+                                                   ? "none, one for all, or one for each row"
+                                                   : "none: their type has 16 bits");
   if (p.epilogue.gate != gating::none)
     return refuse("a gate", "no gate: compute gate and up as one GEMM, and the gate afterwards");
   if (p.groups && p.groups->axis == group_axis::k)
     return refuse("groups of K", "groups of rows, or none");
-  return check_one(p, p.weights_a ? role::a : role::b);
+  return check_one(p, x);
 }
 
 }  // namespace tw

@@ -14,11 +14,14 @@ rejection not_preparable(std::string what, std::string got, std::string need,
   return {"TW0465", std::move(what), std::move(got), std::move(need), std::move(hint)};
 }
 
+bool is_16_bits(elem scale) { return scale == elem::bf16 || scale == elem::f16; }
+
 }  // namespace
 
 std::optional<rejection> accept(weights_desc const& w) {
   weight_format const& f = w.format;
   constexpr std::int64_t limit = std::int64_t{1} << 30;
+  constexpr int k_of_factor = 2 * weight_block;  // of the order for e4m3
   if (w.n < 1 || w.k < 1 || w.matrices < 1 || w.n > limit || w.k > limit || w.matrices > limit ||
       static_cast<double>(w.matrix_bytes()) * static_cast<double>(w.matrices) > 0x1p44)
     return not_preparable("extents of the weights",
@@ -32,17 +35,28 @@ std::optional<rejection> accept(weights_desc const& w) {
     bool group, scale;
     char const *groups, *scales;
   };
-  bool const of_int4 = f.group == 0 || f.group == 16 || f.group == 32 ||
-                       (f.group > 0 && f.group % weight_block == 0);
-  known const rows[] = {{weight_code::mxfp4, f.group == 32, f.scale == elem::ue8m0, "32", "ue8m0"},
-                        {weight_code::nvfp4, f.group == 16, f.scale == elem::ue4m3, "16", "ue4m3"},
-                        {weight_code::int4, of_int4, f.scale == elem::bf16 || f.scale == elem::f16,
-                         "16, 32, a multiple of 64, or 0: all K", "bf16 or f16"}};
+  bool const of_int4 = f.fp8 ? f.group >= 0 && f.group % k_of_factor == 0
+                             : f.group == 0 || f.group == 16 || f.group == 32 ||
+                                   (f.group > 0 && f.group % weight_block == 0);
+  if (f.fp8 && f.code == weight_code::nvfp4)
+    return not_preparable("format of 4-bit weights for e4m3 activations", name(f.code),
+                          "mxfp4 or int4", "its scales are not powers of two: prepare for bf16");
+  if (f.fp8 && f.zeros != weight_zeros::none)
+    return not_preparable("zero points of int4 for e4m3 activations", name(f.zeros), "none",
+                          "prepare for bf16 or f16");
+  known const rows[] = {
+      {weight_code::mxfp4, f.group == 32, f.scale == elem::ue8m0, "32", "ue8m0"},
+      {weight_code::nvfp4, f.group == 16, f.scale == elem::ue4m3, "16", "ue4m3"},
+      {weight_code::int4, of_int4, f.fp8 ? f.scale == elem::f32 : is_16_bits(f.scale),
+       f.fp8 ? "a multiple of 128, or 0: all K, for e4m3 activations"
+             : "16, 32, a multiple of 64, or 0: all K",
+       f.fp8 ? "f32" : "bf16 or f16"}};
   for (known const& r : rows) {
     if (r.code != f.code) continue;
     if (!r.group)
       return not_preparable(fmt::format("group of {}", name(f.code)),
-                            fmt::format("{} elements", f.group), r.groups);
+                            fmt::format("{} elements", f.group), r.groups,
+                            f.fp8 ? "prepare for bf16 or f16" : "");
     if (!r.scale)
       return not_preparable(fmt::format("scales of prepared {}", name(f.code)), name(f.scale),
                             r.scales);
@@ -58,12 +72,14 @@ std::optional<rejection> accept(weights_desc const& w) {
 }
 
 std::string text_of(weight_format const& f) {
-  if (f.code != weight_code::int4) return name(f.code);
-  return fmt::format("{}, {} scales of {}{}", name(f.code), name(f.scale),
+  char const* const order = f.fp8 ? ", for e4m3" : "";
+  if (f.code != weight_code::int4) return std::string(name(f.code)) + order;
+  return fmt::format("{}, {} scales of {}{}{}", name(f.code), name(f.scale),
                      f.group == 0 ? "a row" : fmt::format("{} elements", f.group),
                      f.zeros == weight_zeros::none       ? ""
                      : f.zeros == weight_zeros::integers ? ", integer zero points"
-                                                         : ", float zero points");
+                                                         : ", float zero points",
+                     order);
 }
 
 }  // namespace tw

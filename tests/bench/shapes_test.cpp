@@ -257,7 +257,7 @@ TEST(Shapes, PreparedWeights) {
     gemm_problem const p = problem_of(s);
     EXPECT_TRUE(p.weights_b);
     EXPECT_FALSE(accept(p)) << w;
-    EXPECT_FALSE(with_16_bit_b(p).weights_b);
+    EXPECT_FALSE(with_decoded_b(p).weights_b);
     weights_desc const of{p.n, p.k, 1, p.weights_b};
     EXPECT_EQ(compulsory_bytes(s),
               3 * 128 * 2 + static_cast<double>(of.matrix_bytes()) + 3 * 256 * 2);

@@ -2,12 +2,17 @@
 // weights_cases.hpp  Random GEMMs with prepared 4-bit weights.
 #pragma once
 
+#include <cmath>
 #include <random>
 #include <vector>
 
 #include "tests/kernel/gemm_cases.hpp"
 #include "tilewright/family/family.hpp"
 #include "tilewright/kernel/weights/weights.hpp"
+#include "tilewright/problem/fused_bound.hpp"
+#include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tools/check/random_weights.hpp"
 
 namespace tw::test {
@@ -23,13 +28,63 @@ inline std::uint16_t weight_rounded(elem type, double x) {
 
 /// A random GEMM whose B is prepared weights of a kernel's format.
 struct weights_product : product {
+  weights_desc weights;
   std::vector<std::byte> prepared;
+  std::vector<float> row_scale;
   gemm_operands operands() {
     gemm_operands o = product::operands();
-    o.b = prepared.data();
+    o.b = prepared.data(), o.row_scale = row_scale.data();
     return o;
   }
 };
+
+/// A GEMM with weights for e4m3 as one with their codes and with their factors as scales.
+struct e4m3_codes {
+  gemm_problem problem;
+  gemm_operands operands;
+  std::vector<e4m3> codes;
+  std::vector<float> factors;
+
+  e4m3_codes(gemm_problem const& p, gemm_operands const& o, weights_desc const& w)
+      : problem(p),
+        operands(o) {
+    scale_desc s = make_scale({true, w.n, w.k}, scaling::block_1x128);
+    std::int64_t const extent = scale_extent(s, w.n, w.k);
+    if (p.b.batch_stride_elems != 0) s.batch_stride = extent;
+    codes.resize(static_cast<std::size_t>(w.matrices * w.n * w.k));
+    factors.resize(static_cast<std::size_t>(w.matrices * extent));
+    auto const* const blocks = static_cast<std::byte const*>(o.b) + weights_header_bytes;
+    for (std::int64_t i = 0; i < w.matrices; ++i)
+      for (std::int64_t n = 0; n < w.n; ++n)
+        for (std::int64_t k = 0; k < w.k; ++k) {
+          e4m3_weight const x = e4m3_weight_at(w, blocks, i, n, k);
+          codes[static_cast<std::size_t>((i * w.n + n) * w.k + k)] = x.code;
+          factors[static_cast<std::size_t>(i * extent + scale_offset(s, n, k))] = x.factor;
+        }
+    problem.weights_b = {}, problem.scale_b = s;
+    operands.b = codes.data(), operands.scale_b = factors.data();
+  }
+};
+
+/// Each element of D is within the bound of problem/fused_bound.hpp.
+inline void expect_right_by_reference(gemm_problem const& p, gemm_operands const& o) {
+  fused_terms const terms = make_fused_terms(p);
+  for (std::int64_t i = 0; i < p.batch; ++i)
+    for (std::int64_t row = 0; row < p.m; ++row)
+      for (std::int64_t col = 0; col < p.n; ++col) {
+        expected_element const want = expect_fused(reference_fused(p, o, row, col, i), terms);
+        double const got = load_element(p.d, o.d, row, col, i);
+        if (judge(got, want, terms.out) != verdict::right)
+          FAIL() << "D(" << row << "," << col << ") of matrix " << i << " = " << got << ", want "
+                 << want.value << " within " << want.bound;
+      }
+}
+
+inline void expect_right_weights(weights_product& p) {
+  if (!p.weights.format.fp8) return expect_right(p);
+  e4m3_codes const plain(p.problem, p.operands(), p.weights);
+  expect_right_by_reference(plain.problem, plain.operands);
+}
 
 inline weights_product random_weights_product(std::mt19937_64& rng, kernel_facts const& facts) {
   auto const any = [&](int lo, int hi) {
@@ -41,21 +96,25 @@ inline weights_product random_weights_product(std::mt19937_64& rng, kernel_facts
   weight_format f = facts.weights;
   int const m = any(1, 150), n = any(1, 300);
   int k = f.group * any(1, 384 / f.group);
+  if (f.fp8 && f.code == weight_code::int4 && any(0, 2) == 0) f.group = 0;
   if (f.group == 64) {
     f.group = any(0, 3) == 0 ? 0 : 64 * any(1, 3);
     if (f.group > 0) k = f.group * any(1, 2);
   }
   std::int64_t const batch = any(0, 3) == 0 ? any(2, 3) : 1;
   int const matrices = batch > 1 && any(0, 1) != 0 ? static_cast<int>(batch) : 1;
-  p.a = make_matrix(facts.ab, order::row_major, m, k, any(0, 1) * 8 + (8 - k % 8) % 8, fill, batch);
+  int const chunk = 16 / size_bytes(facts.ab);
+  p.a = make_matrix(facts.ab, order::row_major, m, k,
+                    any(0, 1) * chunk + (chunk - k % chunk) % chunk, fill, batch);
   p.d = make_matrix(facts.d, order::row_major, m, n, any(0, 2) == 0 ? any(0, 9) : (8 - n % 8) % 8,
                     nullptr, batch);
   weights_desc const w{n, k, matrices, f};
+  p.weights = w;
   p.prepared = random_weights(w, rng);
   std::vector<std::uint16_t> decoded(static_cast<std::size_t>(n * k));
   p.b = make_matrix(
       facts.ab, order::col_major, k, n, 0, [] { return 0.0F; }, matrices);
-  for (int i = 0; i < matrices; ++i) {
+  for (int i = 0; i < matrices && !f.fp8; ++i) {
     decode_weights(w, p.prepared.data() + weights_header_bytes, i, facts.ab, decoded.data());
     for (int r = 0; r < n; ++r)
       for (int c = 0; c < k; ++c)
@@ -65,6 +124,10 @@ inline weights_product random_weights_product(std::mt19937_64& rng, kernel_facts
   if (matrices == 1) p.b.desc.batch_stride_elems = 0;
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
   p.problem.weights_b = f;
+  if (f.fp8 && batch == 1 && any(0, 1) != 0) {
+    p.problem.epilogue.row_scale = along::rows;
+    for (int i = 0; i < m; ++i) p.row_scale.push_back(std::ldexp(1.0F, any(-3, 3)) * 1.25F);
+  }
   if (any(0, 2) == 0) p.problem.alpha = normal(rng);
   if (any(0, 2) == 0) {
     p.c = make_matrix(facts.d, order::row_major, m, n, any(0, 3), fill, batch);

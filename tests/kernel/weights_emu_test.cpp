@@ -11,6 +11,7 @@
 #include "tests/kernel/weights_cases.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/group_slices.hpp"
 
 namespace tw::test {
 namespace {
@@ -43,7 +44,7 @@ TEST(WeightsEmu, RandomGemmsKeepTheBound) {
         ran.insert(f->name(i));
         SCOPED_TRACE(plan.kernel + ", emulator seed " + std::to_string(o.seed) + " " + p.text());
         emulate(plan, p.operands(), o);
-        expect_right(p);
+        expect_right_weights(p);
         if (HasFailure()) return;
       }
     }
@@ -65,6 +66,7 @@ TEST(WeightsEmu, GroupsAndEpiloguesKeepTheBound) {
       bool const grouped = x.groups != group_axis::none, fused = x.epilogue.ops;
       if (!f->built(i) || !x.weights || (!grouped && !fused)) continue;
       ++ran;
+      int const chunk = 16 / size_bytes(x.ab);
       for (int round = 0; round < sample(40); ++round) {
         std::vector<std::int32_t> ends;
         int m = 0;
@@ -74,7 +76,7 @@ TEST(WeightsEmu, GroupsAndEpiloguesKeepTheBound) {
         m += any(1, 5);  // rows of no group
         auto const groups = static_cast<std::int64_t>(ends.size());
         auto const fill = [&] { return normal(rng); };
-        matrix a = make_matrix(x.ab, order::row_major, m, k, (8 - k % 8) % 8, fill);
+        matrix a = make_matrix(x.ab, order::row_major, m, k, (chunk - k % chunk) % chunk, fill);
         matrix d = make_matrix(x.d, order::row_major, m, n, any(0, 9), nullptr);
         weights_desc const w{n, k, groups, x.weights};
         std::vector<std::byte> const prepared = random_weights(w, rng);
@@ -99,6 +101,19 @@ TEST(WeightsEmu, GroupsAndEpiloguesKeepTheBound) {
         std::erase_if(plans, [&](gemm_plan const& c) { return c.instance != i || c.family != f; });
         ASSERT_FALSE(plans.empty()) << f->name(i);
         emulate(plans.front(), o, options);
+        if (x.weights.fp8) {
+          e4m3_codes const plain(p, o, w);
+          if (!grouped) expect_right_by_reference(plain.problem, plain.operands);
+          for (group_range const& r :
+               grouped ? ranges_of_groups(p, ends.data()).of : std::vector<group_range>()) {
+            group_slice const one = slice_of_group(plain.problem, plain.operands, r);
+            if (r.size > 0) expect_right_by_reference(one.problem, one.operands);
+          }
+          for (int row = last; grouped && row < m; ++row)
+            ASSERT_TRUE(std::isnan(d.load(row, 0, 0))) << "a row of no group was written";
+          if (HasFailure()) FAIL() << f->name(i);
+          continue;
+        }
         for (int row = 0; row < m; ++row)
           for (int col = 0; col < n; ++col) {
             double const got = d.load(row, col, 0);
@@ -151,7 +166,8 @@ TEST(WeightsEmu, OtherProblemsAreRefused) {
     change(q);
     return weights_refusal(q);
   };
-  EXPECT_EQ(with([](auto& q) { q.a.type = q.b.type = elem::f16; }), "TW0467");
+  EXPECT_EQ(with([](auto& q) { q.a.type = q.b.type = elem::f16; }), "");
+  EXPECT_EQ(with([](auto& q) { q.a.type = q.b.type = elem::e4m3; }), "TW0467");
   EXPECT_EQ(with([](auto& q) { q.weights_b.group = 16; }), "TW0465");
   EXPECT_EQ(with([](auto& q) { q.weights_b = {weight_code::int4, elem::f16, {}, 64}; }), "TW0467");
   EXPECT_EQ(with([](auto& q) { q.weights_a = q.weights_b; }), "TW0467");
@@ -160,6 +176,31 @@ TEST(WeightsEmu, OtherProblemsAreRefused) {
   EXPECT_EQ(with([](auto& q) { q.epilogue.gate = gating::split; }), "TW0467");
   EXPECT_EQ(with([](auto& q) { q.k = q.a.pitch_elems = q.b.pitch_elems = 240; }), "TW0465");
   EXPECT_EQ(with([](auto& q) { q.batch = 2, q.b.batch_stride_elems = 1; }), "TW0467");
+  // In the order for e4m3.
+  EXPECT_EQ(with([](auto& q) { q.weights_b.fp8 = true; }), "TW0467");
+  p.a.type = p.b.type = elem::e4m3;
+  p.weights_b.fp8 = true;
+  EXPECT_EQ(weights_refusal(p), "");
+  EXPECT_EQ(with([](auto& q) { q.a.type = elem::e5m2; }), "TW0467");
+  EXPECT_EQ(with([](auto& q) { q.precision.promote_k = 64; }), "TW0467");
+  EXPECT_EQ(with([](auto& q) { q.precision.promote_k = 0; }), "TW0467");
+  weight_format const int4{weight_code::int4, elem::f32, {}, 128, true};
+  EXPECT_EQ(with([&](auto& q) { q.weights_b = int4; }), "");
+  for (auto const& change : {+[](weight_format& f) { f.group = 64; },
+                             +[](weight_format& f) { f.zeros = weight_zeros::integers; },
+                             +[](weight_format& f) { f.scale = elem::bf16; }}) {
+    weight_format other = int4;
+    change(other);
+    EXPECT_EQ(with([&](auto& q) { q.weights_b = other; }), "TW0465");
+  }
+  weight_format const nvfp4{weight_code::nvfp4, elem::ue4m3, {}, 16, true};
+  EXPECT_EQ(with([&](auto& q) { q.weights_b = nvfp4; }), "TW0465");
+  auto const with_scale = [&](scaling kind) {
+    return with([&](auto& q) { q.scale_a = make_scale({false, q.m, q.k}, kind); });
+  };
+  EXPECT_EQ(with_scale(scaling::row), "");
+  EXPECT_EQ(with_scale(scaling::tensor), "");
+  EXPECT_EQ(with_scale(scaling::block_1x128), "TW0467");
 }
 
 }  // namespace

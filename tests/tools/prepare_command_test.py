@@ -99,6 +99,66 @@ class Prepare(CommandCase):
                 self.assertEqual(nibbles, self.q)
                 self.assertEqual(list(at["w_zeros"]), [z for row in self.z for z in row])
 
+    def test_gptq_with_act_order(self):
+        """The file's k is in the group g_idx[k]; sorted, k of the weights is order[k]."""
+        order = list(range(K))
+        self.rng.shuffle(order)
+        order = [k for group in range(GROUPS)
+                 for k in sorted(order[group * GROUP:(group + 1) * GROUP])]
+        place = {k: i for i, k in enumerate(order)}
+        stored = [[row[place[k]] for k in range(K)] for row in self.q]
+        write_safetensors(self.path("m.safetensors"), {
+            "up.qweight": ("I32", [K // 8, N], b"".join(
+                words([stored[n][8 * i:8 * i + 8]]) for i in range(K // 8) for n in range(N))),
+            "up.qzeros": ("I32", [GROUPS, N // 8], words([[7] * N] * GROUPS)),
+            "up.scales": ("BF16", [GROUPS, N], self.scales(transposed(self.s))),
+            "up.g_idx": ("I32", [K], struct.pack(f"<{K}i", *(place[k] // GROUP
+                                                              for k in range(K))))})
+        self.expect_refusal("TW0468", lambda *w, status: self.run_it("prepare", *w, status=status),
+                            ["m.safetensors:up", "w.npy"])
+        self.check("m.safetensors:up", self.values(lambda n, g: 8), "GPTQ", "--order", "o.npy")
+        with open(self.path("o.npy"), "rb") as file:
+            written = file.read()
+        self.assertEqual(list(struct.unpack(f"<{K}i", written[-4 * K:])), order)
+        # A group that has other than 64 elements.
+        bad = [place[k] // GROUP for k in range(K)]
+        bad[0] = (bad[0] + 1) % GROUPS
+        write_safetensors(self.path("b.safetensors"), {
+            "up.qweight": ("I32", [K // 8, N], bytes(K // 2 * N)),
+            "up.scales": ("BF16", [GROUPS, N], self.scales(transposed(self.s))),
+            "up.g_idx": ("I32", [K], struct.pack(f"<{K}i", *bad))})
+        self.expect_refusal("TW0468", lambda *w, status: self.run_it("prepare", *w, status=status),
+                            ["b.safetensors:up", "w.npy", "--order", "o.npy"])
+
+    def test_for_activations_of_e4m3(self):
+        """int4 with scales of 128, and mxfp4: small integers are exact in e4m3."""
+        scale = [[self.s[n][g] for g in range(2)] for n in range(N)]
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight_packed": ("I32", [N, K // 8], words(self.q)),
+            "up.weight_scale": ("BF16", [N, 2], self.scales(scale)),
+            "mx.weight": ("U8", [N, K // 2], pack_pairs([x for row in self.q for x in row])),
+            "mx.weight_scale": ("U8", [N, K // 32], bytes(
+                120 + (n + 3 * j) % 15 for n in range(N) for j in range(K // 32)))})
+        int4 = [[(self.q[n][k] - 8) * scale[n][k // 128] for k in range(K)] for n in range(N)]
+        mx = [[E2M1[self.q[n][k] % 8] * (-1 if self.q[n][k] > 7 else 1)
+               * 2.0 ** ((n + 3 * (k // 32)) % 15 - 7) for k in range(K)] for n in range(N)]
+        for name, values in ("up.weight_packed", int4), ("mx.weight", mx):
+            with self.subTest(name):
+                record = json.loads(self.run_it(
+                    "prepare", "m.safetensors:" + name, "w.npy", "--activations", "e4m3",
+                    "--json").stdout)
+                self.assertEqual((record["activations"], record["parts"]), ("e4m3", 2 * N))
+                self.assertEqual((record["rounded_parts"], record["largest_error"]), (0, 0))
+                self.gemm("x.npy", "w.npy", "-o", "d.npy", "--out-dtype", "bf16",
+                          "--check", "--quiet")
+                want, _ = product(self.x, values)
+                got = read_npy(self.path("d.npy"))
+                for g, w in zip(got, [w for row in want for w in row]):
+                    self.assertLessEqual(abs(g - w), abs(w) / 128 + 0.02)
+        text = self.run_it("prepare", "m.safetensors:mx.weight", "w.npy", "--activations",
+                           "e4m3").stdout
+        self.assertIn(f"exact    {2 * N} of {2 * N} parts", text)
+
     def test_gptq_without_zero_points_of_each_group(self):
         write_safetensors(self.path("m.safetensors"), {
             "up.qweight": ("I32", [K // 8, N], b"".join(

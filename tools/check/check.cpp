@@ -20,6 +20,7 @@
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tilewright/problem/without_indices.hpp"
 #include "tools/check/check_scales.hpp"
@@ -347,12 +348,36 @@ void add(check_report& all, check_report r, std::int64_t i, bool first) {
   all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
 }
 
+/// Weights for e4m3: their codes, and their factors as 1x128 scales.
+check_report check_e4m3_weights(gemm_problem p, gemm_operands o, weights_desc const& w, role x,
+                                double max_flops) {
+  auto const* const blocks = static_cast<std::byte const*>(address(o, x)) + weights_header_bytes;
+  std::optional<scale_desc>& scales = scale(p, x);
+  scales = make_scale({x == role::b, w.n, w.k}, scaling::block_1x128);
+  std::int64_t const extent = scale_extent(*scales, w.n, w.k);
+  if (w.matrices > 1) scales->batch_stride = extent;
+  std::vector<e4m3> codes(static_cast<std::size_t>(w.matrices * w.n * w.k));
+  std::vector<float> factors(static_cast<std::size_t>(w.matrices * extent));
+  for (std::int64_t i = 0; i < w.matrices; ++i)
+    for (std::int64_t n = 0; n < w.n; ++n)
+      for (std::int64_t k = 0; k < w.k; ++k) {
+        e4m3_weight const from = e4m3_weight_at(w, blocks, i, n, k);
+        codes[static_cast<std::size_t>((i * w.n + n) * w.k + k)] = from.code;
+        factors[static_cast<std::size_t>(i * extent + scale_offset(*scales, n, k))] = from.factor;
+      }
+  weights(p, x) = {};
+  set_address(o, x, codes.data());
+  set_address(o, scales_of(x), factors.data());
+  return check_gemm(p, o, max_flops);
+}
+
 /// With the weights decoded, each rounded once as in the kernels.
 check_report check_weights(gemm_problem p, gemm_operands o, double max_flops) {
   role const x = p.weights_a ? role::a : role::b;
   matrix_desc const& m = *matrix_of(p, x);
   std::int64_t const matrices = m.batch_stride_elems == 0 ? 1 : matrix_count(p, x);
   weights_desc const w{outer_extent(p, x), p.k, matrices, weights(p, x)};
+  if (w.format.fp8) return check_e4m3_weights(p, o, w, x, max_flops);
   std::vector<std::uint16_t> decoded(static_cast<std::size_t>(matrices * w.n * w.k));
   auto const* const blocks = static_cast<std::byte const*>(address(o, x)) + weights_header_bytes;
   for (std::int64_t i = 0; i < matrices; ++i)

@@ -17,7 +17,7 @@ std::vector<std::byte> random_weights(weights_desc w, Random& random) {
   auto const count = static_cast<std::size_t>(w.matrices * w.n * w.groups());
   std::vector<std::uint8_t> nibbles(static_cast<std::size_t>(w.matrices * w.n * w.k / 2));
   for (auto& x : nibbles) x = static_cast<std::uint8_t>(random());
-  bool const floats = size_bytes(w.format.scale) == 2;
+  bool const floats = w.format.code == weight_code::int4;
   std::vector<float> wide(count), zeros(count);
   std::vector<std::uint8_t> narrow(count), integers(count);
   for (std::size_t i = 0; i < count; ++i) {

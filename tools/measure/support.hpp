@@ -89,8 +89,8 @@ inline std::string groups_text(shape_groups const& g) {
          group_axis_names[static_cast<int>(g.axis)];
 }
 
-/// Prepared weights as the kernels multiply them: a B of 16 bits.
-inline gemm_problem with_16_bit_b(gemm_problem p) {
+/// Prepared weights as the kernels multiply them: a B of the activations' type.
+inline gemm_problem with_decoded_b(gemm_problem p) {
   p.weights_b = {};
   return p;
 }

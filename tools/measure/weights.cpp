@@ -11,18 +11,51 @@ namespace tw::bench {
 
 namespace {
 
+/// Weights for e4m3: scales of 1, or the largest of each 128 of K is 2^6.
+std::vector<std::byte> weights_of_factor_one(weights_desc one, std::mt19937_64& random) {
+  std::vector<std::uint8_t> nibbles(static_cast<std::size_t>(one.n * one.k / 2));
+  for (auto& x : nibbles) x = static_cast<std::uint8_t>(random());
+  auto const count = static_cast<std::size_t>(one.n * one.groups());
+  std::vector<std::uint8_t> bytes(count);
+  std::vector<float> const floats(count, 1.0F);
+  std::int64_t const each = one.format.group == 0 ? one.k : one.format.group;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto const first = static_cast<std::int64_t>(i) % one.groups() * each;
+    bool const largest = first % one.format.block_k() == 0;
+    constexpr int bias = 127, largest_exponent = largest_relative_exponent;
+    bytes[i] = static_cast<std::uint8_t>(bias + largest_exponent - (largest ? 0 : random() % 15));
+    auto const row = static_cast<std::int64_t>(i) / one.groups();
+    if (largest) nibbles[static_cast<std::size_t>((row * one.k + first) / 2)] = 0x77;  // not zero
+  }
+  std::vector<std::byte> prepared(static_cast<std::size_t>(one.bytes()));
+  bool const is_int4 = one.format.code == weight_code::int4;
+  void const* const scales = is_int4 ? static_cast<void const*>(floats.data()) : bytes.data();
+  static_cast<void>(
+      prepare_weights(one, {nibbles.data(), scales, nullptr, one.format.scale}, prepared.data()));
+  return prepared;
+}
+
 bench_weights random_matrix(weights_desc const& w, elem decoded, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   weights_desc one = w;
   one.matrices = 1;
-  std::vector<std::byte> const prepared = random_weights(one, random);
+  std::vector<std::byte> const prepared =
+      w.format.fp8 ? weights_of_factor_one(one, random) : random_weights(one, random);
   bench_weights made{one,
                      decoded,
                      seed,
                      {},
                      {prepared.begin() + weights_header_bytes, prepared.end()},
-                     std::vector<std::uint16_t>(static_cast<std::size_t>(w.n * w.k))};
-  decode_weights(one, made.blocks.data(), 0, decoded, made.decoded.data());
+                     std::vector<std::byte>(static_cast<std::size_t>(w.n * w.k) *
+                                            static_cast<std::size_t>(size_bytes(decoded)))};
+  if (!w.format.fp8) {
+    decode_weights(one, made.blocks.data(), 0, decoded, made.decoded.data());
+    return made;
+  }
+  for (std::int64_t n = 0; n < w.n; ++n)
+    for (std::int64_t k = 0; k < w.k; ++k)
+      made.decoded[static_cast<std::size_t>(n * w.k + k)] =
+          static_cast<std::byte>(e4m3_weight_at(one, made.blocks.data(), 0, n, k).code.bits);
   return made;
 }
 

@@ -16,13 +16,13 @@ struct bench_weights {
   weights_desc matrix;  // one
   elem type = elem::bf16;
   std::uint64_t seed = 0;
-  std::vector<std::byte> header;       // of the tensor
-  std::vector<std::byte> blocks;       // prepared, of the matrix
-  std::vector<std::uint16_t> decoded;  // bits of bf16 or f16, (n, k)
+  std::vector<std::byte> header;   // of the tensor
+  std::vector<std::byte> blocks;   // prepared, of the matrix
+  std::vector<std::byte> decoded;  // elements of `type`, (n, k)
 };
 
-/// All nibbles, and scales around 1, so that no factor remains. The last matrix is kept: shapes
-/// that follow each other in a list often share it.
+/// All nibbles, and scales around 1, so that no factor remains; for e4m3 the factors of rows are 1.
+/// The last matrix is kept: shapes that follow each other in a list often share it.
 bench_weights const& random_bench_weights(weights_desc const& w, elem decoded, std::uint64_t seed);
 
 /// By how many rows matrix i is rotated.

@@ -58,8 +58,9 @@ matrix_view weights_operand::view(elem type) const {
 }
 
 elem multiplied_type(weight_format const& f, elem other) {
+  if (f.fp8) return elem::e4m3;
   if (f.code == weight_code::int4) return f.scale;
-  return f.code == weight_code::nvfp4 && other == elem::f16 ? elem::f16 : elem::bf16;
+  return other == elem::f16 ? elem::f16 : elem::bf16;
 }
 
 }  // namespace tw

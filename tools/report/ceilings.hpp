@@ -39,7 +39,7 @@ inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   auto const matrices = [&](matrix_desc const& x) { return x.batch_stride_elems == 0 ? 1 : batch; };
   auto const size = [&](role x) {  // of an element of A or B in memory, bytes
     weight_format const& f = weights(p, x);
-    return f ? 1.0 * f.block_bytes() / (weight_block * weight_block)
+    return f ? 1.0 * f.block_bytes() / (weight_block * f.block_k())
              : 1.0 * size_bytes(matrix_of(p, x)->type);
   };
   double const bytes = m * k * size(role::a) * matrices(p.a) +

@@ -34,9 +34,10 @@ std::optional<scale_desc> scales_of(std::optional<scale_choice> const& choice,
 }  // namespace
 
 std::optional<weight_format> parse_weights(std::string const& text, elem activations) {
-  if (text == "mxfp4") return weight_format{weight_code::mxfp4, elem::ue8m0, {}, 32};
-  if (text == "nvfp4") return weight_format{weight_code::nvfp4, elem::ue4m3, {}, 16};
-  weight_format f{weight_code::int4, activations, weight_zeros::none, 128};
+  bool const fp8 = is_fp8(activations);
+  if (text == "mxfp4") return weight_format{weight_code::mxfp4, elem::ue8m0, {}, 32, fp8};
+  if (text == "nvfp4") return weight_format{weight_code::nvfp4, elem::ue4m3, {}, 16, fp8};
+  weight_format f{weight_code::int4, fp8 ? elem::f32 : activations, weight_zeros::none, 128, fp8};
   std::string rest = text;
   auto const word = [&] {
     std::size_t const colon = rest.find(':');

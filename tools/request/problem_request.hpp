@@ -38,8 +38,8 @@ inline constexpr char const* weights_words =
     "mxfp4, nvfp4, int4, int4:GROUP or int4:GROUP:integers or floats";
 
 /// "mxfp4", "nvfp4", "int4", "int4:32", "int4:64:integers": the group, which is 128 if it is not
-/// given (0: all K), and the zero points. Scales of int4 have the type of the activations. Nothing
-/// for other words.
+/// given (0: all K), and the zero points. Scales of int4 have the type of the activations; for e4m3
+/// the order is another one. Nothing for other words.
 std::optional<weight_format> parse_weights(std::string const& text, elem activations);
 
 /// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)

@@ -24,7 +24,7 @@ struct weights_desc {
 
   constexpr std::int64_t groups() const { return format.group == 0 ? 1 : k / format.group; }
   constexpr std::int64_t row_blocks() const { return (n + 127) / 128 * 2; }
-  constexpr std::int64_t k_blocks() const { return (k + weight_block - 1) / weight_block; }
+  constexpr std::int64_t k_blocks() const { return (k + format.block_k() - 1) / format.block_k(); }
   constexpr std::int64_t matrix_bytes() const {
     return row_blocks() * k_blocks() * format.block_bytes();
   }

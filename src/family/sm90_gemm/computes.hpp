@@ -65,7 +65,7 @@ inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
 
 /// The weight format in the configuration of a kernel that computes a problem with weights `f`.
 constexpr weight_format in_blocks(weight_format f) {
-  if (f && f.group != 16 && f.group != 32) f.group = weight_block;
+  if (f && f.group != 16 && f.group != 32) f.group = f.block_k();
   return f;
 }
 

@@ -18,7 +18,8 @@ FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m")
          "swap_ab_groups": (True, "n"), "groups_of_n": (False, "n"), "groups_of_k": (False, "k")}
 # Words after a form: A is prepared weights of 4 bits, an operand_source in C++.
 WEIGHTS = ["mxfp4", "nvfp4",
-           *(f"int4_{group}{zeros}" for group in (16, 32, 64) for zeros in ("", "z", "f"))]
+           *(f"int4_{group}{zeros}" for group in (16, 32, 64) for zeros in ("", "z", "f")),
+           "int4_128"]
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 

@@ -110,14 +110,33 @@ weight_format int4_of(checkpoint_tensors const& t, checkpoint_options const& o, 
   return {weight_code::int4, scale, zeros, groups == 1 ? 0 : static_cast<int>(k / groups)};
 }
 
-void check_order(checkpoint_tensors const& t, std::int64_t group) {
-  if (!t.order) return;
-  for (std::int64_t k = 0; k < t.order->shape.at(0); ++k)
-    if (read<std::int32_t>(*t.order, k) != k / group)
-      throw rejected({"TW0468", "g_idx of GPTQ",
-                      fmt::format("group {} at k = {}", read<std::int32_t>(*t.order, k), k),
-                      fmt::format("k / {}: groups of adjacent elements", group),
-                      "act_order permutes K: quantise with desc_act=False"});
+/// Of GPTQ with act_order the elements of K in the order of their groups, each of `group`; empty if
+/// the groups are adjacent.
+std::vector<std::int32_t> order_of(checkpoint_tensors const& t, checkpoint_options const& o,
+                                   std::int64_t k, std::int64_t group) {
+  if (!t.order) return {};
+  auto const bad = [](std::string got, std::string need, std::string hint = "") {
+    throw rejected({"TW0468", "g_idx of GPTQ", std::move(got), std::move(need), std::move(hint)});
+  };
+  if (t.order->shape.size() != 1 || t.order->shape[0] != k)
+    bad(fmt::format("{} numbers", t.order->shape.empty() ? 0 : t.order->shape[0]),
+        fmt::format("K = {}", k));
+  auto const group_of = [&](std::int32_t i) { return read<std::int32_t>(*t.order, i); };
+  std::vector<std::int32_t> order(static_cast<std::size_t>(k));
+  std::iota(order.begin(), order.end(), 0);
+  auto const is_adjacent = [&](std::int32_t i) { return group_of(i) == i / group; };
+  if (std::ranges::all_of(order, is_adjacent)) return {};
+  if (!o.reorders)
+    bad(fmt::format("group {} at k = 0", group_of(0)),
+        fmt::format("k / {}: groups of adjacent elements", group),
+        "act_order permutes K: `tilewright prepare --order FILE` sorts the weights and writes the "
+        "order of the activations' columns");
+  std::ranges::stable_sort(order, {}, group_of);
+  for (std::int32_t i = 0; i < k; ++i)
+    if (std::int32_t const at = order[static_cast<std::size_t>(i)]; group_of(at) != i / group)
+      bad(fmt::format("group {} at k = {}", group_of(at), at),
+          fmt::format("each group for {} elements of K", group));
+  return order;
 }
 
 checkpoint_weights gptq(checkpoint_tensors const& t, checkpoint_options const& o) {
@@ -127,8 +146,11 @@ checkpoint_weights gptq(checkpoint_tensors const& t, checkpoint_options const& o
   if (t.zeros && t.zeros->shape != shape{groups, (n + 7) / 8})
     refuse(t, fmt::format("zero points ({}, {})", groups, (n + 7) / 8));
   filling f("GPTQ", {n, k, 1, int4_of(t, o, k, groups, zeros)}, t.scales.type);
-  check_order(t, k / groups);
-  f.fill_nibbles([&](auto row, auto i) { return nibble(t.values, i / 8 * n + row, i % 8); });
+  f.c.order = order_of(t, o, k, k / groups);
+  f.fill_nibbles([&](auto row, auto i) {
+    std::int64_t const at = f.c.order.empty() ? i : f.c.order[static_cast<std::size_t>(i)];
+    return nibble(t.values, at / 8 * n + row, at % 8);
+  });
   f.fill_scales(t.scales, [&](auto row, auto g) { return g * n + row; });
   unsigned const more = o.gptq_version == 1 ? 1 : 0;
   if (t.zeros)

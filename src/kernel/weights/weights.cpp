@@ -9,7 +9,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "kernel/weights/weight_parts.hpp"
 #include "tilewright/atom/weight_block.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -26,7 +28,7 @@ struct header {
   std::uint32_t version, code, scale, zeros, group;
   std::int32_t shift;
   float factor;
-  std::uint32_t rest;
+  std::uint32_t fp8;
   std::int64_t n, k, matrices, bytes;
 };
 static_assert(sizeof(header) <= weights_header_bytes);
@@ -53,26 +55,8 @@ block_places places_of(weight_format const& f) {
   return p;
 }
 
-float float_of(elem type, void const* from, std::int64_t at) {
-  return with_elem(type, [&](auto e) -> float {
-    if constexpr (requires { to_float(typename decltype(e)::type{}); }) {
-      typename decltype(e)::type x;
-      std::memcpy(&x, static_cast<std::byte const*>(from) + at * std::int64_t{sizeof x}, sizeof x);
-      return to_float(x);
-    } else {
-      return 0;
-    }
-  });
-}
-
 std::uint16_t half_of(elem type, float x) {
   return type == elem::bf16 ? to_bf16(x).bits : to_f16(x).bits;
-}
-
-/// Where block (row, k) of a matrix begins, after the header.
-std::int64_t block_at(weights_desc const& w, std::int64_t matrix, std::int64_t row_block,
-                      std::int64_t k_block) {
-  return ((matrix * w.row_blocks() + row_block) * w.k_blocks() + k_block) * w.format.block_bytes();
 }
 
 /// The group of scale j of a row of block `k_block`.
@@ -132,7 +116,7 @@ void write_weights_header(weights_desc const& w, void* to) {
                  static_cast<std::uint32_t>(w.format.group),
                  w.shift,
                  w.factor,
-                 0,
+                 w.format.fp8 ? 1U : 0U,
                  w.n,
                  w.k,
                  w.matrices,
@@ -144,13 +128,13 @@ void write_weights_header(weights_desc const& w, void* to) {
 weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to) {
   if (auto const why = accept(w)) throw rejected(*why);
   weight_format const& f = w.format;
-  bool const bytes = size_bytes(f.scale) == 1;
+  bool const bytes = f.code != weight_code::int4;
   if (bytes ? from.scale != f.scale : !is_wide_float(from.scale))
     throw rejected(not_preparable("type of the scales", name(from.scale),
                                   bytes ? name(f.scale) : "bf16, f16 or f32"));
   std::int64_t const groups = w.groups(), count = w.matrices * w.n * groups;
   auto const* const scales = static_cast<std::uint8_t const*>(from.scales);
-  w.shift = f.code == weight_code::mxfp4 ? shift_of(scales, count) : 0;
+  w.shift = f.code == weight_code::mxfp4 && !f.fp8 ? shift_of(scales, count) : 0;
   w.factor = std::ldexp(w.factor, w.shift);
   if (f.code == weight_code::nvfp4)
     if (auto const* const bad =
@@ -168,6 +152,7 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
   auto* const out = static_cast<std::uint8_t*>(to);
   std::memset(out, 0, static_cast<std::size_t>(w.bytes()));
   write_weights_header(w, out);
+  if (f.fp8) return prepare_e4m3(w, from, out + weights_header_bytes);
 
   weight_counts counts;
   block_places const p = places_of(f);
@@ -181,20 +166,20 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
       for (std::int64_t k = first; k < end; ++k) {
         unsigned const q = nibbles[(row * w.k + k) / 2] >> 4 * (k % 2) & 15U;
         unsigned const at = p.nibble[64 * r + static_cast<std::size_t>(k - first)];
-        block[at / 2] = static_cast<std::uint8_t>(block[at / 2] | q << 4 * (at % 2));
+        put_nibble(block, at, q);
       }
       int const each = weight_block / f.scales_per_row();
       for (int j = 0; j < f.scales_per_row() && first + j * each < w.k; ++j) {
         std::int64_t const group = row * groups + group_of(w, kb, j);
         unsigned const at = p.scale[4 * r + static_cast<std::size_t>(j)];
         std::uint8_t* const zero =
-            block + f.nibble_bytes + f.scale_bytes() + at * f.zero_bytes_each();
+            block + f.nibble_bytes() + f.scale_bytes() + at * f.zero_bytes_each();
         stored_scale s = stored(f, from.scale, from.scales, group);
         bool const first_of_group =
             f.group == 0 ? kb == 0 && j == 0 : (first + j * each) % f.group == 0;
         if (f.code == weight_code::mxfp4 && !s.nan)
           s.bits = static_cast<std::uint16_t>(s.bits - w.shift);
-        std::memcpy(block + f.nibble_bytes + at * static_cast<unsigned>(size_bytes(f.scale)),
+        std::memcpy(block + f.nibble_bytes() + at * static_cast<unsigned>(size_bytes(f.scale)),
                     &s.bits, static_cast<std::size_t>(size_bytes(f.scale)));
         counts.rounded += first_of_group && s.rounded;
         counts.nan_scales += first_of_group && s.nan;
@@ -236,11 +221,11 @@ weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64
                  h.k,
                  h.matrices,
                  {static_cast<weight_code>(h.code), static_cast<elem>(h.scale),
-                  static_cast<weight_zeros>(h.zeros), static_cast<int>(h.group)},
+                  static_cast<weight_zeros>(h.zeros), static_cast<int>(h.group), h.fp8 == 1},
                  h.shift,
                  h.factor};
   if (h.code > static_cast<std::uint32_t>(weight_code::int4) || h.scale >= elem_count ||
-      h.zeros > static_cast<std::uint32_t>(weight_zeros::floats) || h.group > 1U << 30)
+      h.zeros > static_cast<std::uint32_t>(weight_zeros::floats) || h.group > 1U << 30 || h.fp8 > 1)
     refuse("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
            "a format of this version");
   if (auto const why = accept(w)) refuse(why->what, why->got, why->need);
@@ -252,7 +237,6 @@ weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64
 
 void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_out const& to) {
   weight_format const& f = w.format;
-  block_places const p = places_of(f);
   auto const* const blocks = static_cast<std::uint8_t const*>(prepared) + weights_header_bytes;
   auto* const nibbles = static_cast<std::uint8_t*>(to.nibbles);
   auto* const scales = static_cast<std::uint8_t*>(to.scales);
@@ -261,6 +245,8 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
   auto const zero_size = static_cast<std::size_t>(f.zero_bytes_each());
   if (nibbles != nullptr)
     std::memset(nibbles, 0, static_cast<std::size_t>(w.matrices * w.n * w.k / 2));
+  if (f.fp8) return unprepare_e4m3(w, const_cast<std::uint8_t*>(blocks), to);
+  block_places const p = places_of(f);
   for (std::int64_t row = 0; row < w.matrices * w.n; ++row)
     for (std::int64_t kb = 0; kb < w.k_blocks(); ++kb) {
       std::uint8_t const* const block = blocks + block_at(w, row / w.n, row % w.n / 64, kb);
@@ -268,7 +254,7 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
       std::int64_t const first = kb * 64, end = std::min<std::int64_t>(first + 64, w.k);
       for (std::int64_t k = first; nibbles != nullptr && k < end; ++k) {
         unsigned const at = p.nibble[64 * r + static_cast<std::size_t>(k - first)];
-        unsigned const q = block[at / 2] >> 4 * (at % 2) & 15U;
+        unsigned const q = nibble_at(block, at);
         std::uint8_t& byte = nibbles[(row * w.k + k) / 2];
         byte = static_cast<std::uint8_t>(byte | q << 4 * (k % 2));
       }
@@ -276,7 +262,7 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
       for (int j = 0; j < f.scales_per_row() && first + j * each < w.k; ++j) {
         auto const group = static_cast<std::size_t>(row * w.groups() + group_of(w, kb, j));
         std::size_t const at = p.scale[4 * r + static_cast<std::size_t>(j)];
-        std::uint8_t const* const s = block + f.nibble_bytes;
+        std::uint8_t const* const s = block + f.nibble_bytes();
         if (scales != nullptr)
           std::memcpy(scales + group * scale_size, s + at * scale_size, scale_size);
         if (scales != nullptr && f.code == weight_code::mxfp4 && scales[group] != 255)
@@ -299,12 +285,12 @@ double sum_to_odd(double a, double b) {
 /// A weight of a block: its nibble and its scale, as they are counted there.
 double weight_in(weight_format const& f, std::uint8_t const* block, std::size_t nibble,
                  std::size_t scale) {
-  unsigned const q = block[nibble / 2] >> 4 * (nibble % 2) & 15U;
+  unsigned const q = nibble_at(block, nibble);
   auto const at = static_cast<std::int64_t>(scale);
-  double const s = static_cast<double>(float_of(f.scale, block + f.nibble_bytes, at));
+  double const s = static_cast<double>(float_of(f.scale, block + f.nibble_bytes(), at));
   if (f.code != weight_code::int4)
     return static_cast<double>(to_float(e2m1{static_cast<std::uint8_t>(q)})) * s;
-  std::uint8_t const* const zeros = block + f.nibble_bytes + f.scale_bytes();
+  std::uint8_t const* const zeros = block + f.nibble_bytes() + f.scale_bytes();
   switch (f.zeros) {
     case weight_zeros::integers: return (static_cast<int>(q) - zeros[at]) * s;
     case weight_zeros::floats:
@@ -318,6 +304,10 @@ double weight_in(weight_format const& f, std::uint8_t const* block, std::size_t 
 
 double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix, std::int64_t n,
                  std::int64_t k) {
+  if (w.format.fp8) {
+    e4m3_weight const x = e4m3_weight_at(w, blocks, matrix, n, k);
+    return static_cast<double>(to_float(x.code)) * static_cast<double>(x.factor);
+  }
   auto const* const block =
       static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
   auto const in_block = make_coord(n % 64, k % 64);

@@ -27,7 +27,7 @@ class measurement {
       : watch_(watch),
         options_(o),
         problem_(p),
-        plain_(with_16_bit_b(p)),
+        plain_(with_decoded_b(p)),
         sets_(p, o, watch.stream(), sizes_of_groups(out.shape, o.seed)),
         out_(out) {
     watch_.wait();
@@ -133,11 +133,11 @@ class measurement {
     if (e.why().code != "TW0505") throw;
   }
 
-  /// Our plan with the decoded weights as a B of 16 bits, if the build has its kernel.
+  /// Our plan with the decoded weights, if the build has its kernel.
   void add_decoded() try {
     gemm_plan const plan =
         plans_of_family(plain_, sets_.decoded_at(0), gpu_device(), options_.family)[0];
-    add("tilewright_16_bit_b", plan.kernel, prepare([this, plan](int set, cudaStream_t stream) {
+    add("tilewright_decoded", plan.kernel, prepare([this, plan](int set, cudaStream_t stream) {
           gemm(plan, sets_.decoded_at(set), stream);
         }));
   } catch (rejected const& e) {

@@ -87,7 +87,7 @@ inline std::string others(shape_result const& r, std::string const& mode,
   for (auto const& p : r.providers)
     if (p.provider.find(':') != std::string::npos || p.provider.ends_with("_pointers") ||
         p.provider.ends_with("_pdl") || p.provider.ends_with("_invariant") ||
-        p.provider.ends_with("_bf16_d") || p.provider.ends_with("_16_bit_b") ||
+        p.provider.ends_with("_bf16_d") || p.provider.ends_with("_decoded") ||
         p.provider.ends_with("_batch"))
       lines += "  " + mode + " " + p.provider + ": " + cell_us(median_us(p.*samples)) + " us, " +
                cell(median_us(p.*samples) / us, 4) + " of our time above\n";
@@ -148,7 +148,7 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
   for (auto const& category : categories)
     for (std::string const baseline :
          {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl",
-          "tilewright_invariant", "tilewright_bf16_d", "tilewright_16_bit_b", "tilewright_batch"}) {
+          "tilewright_invariant", "tilewright_bf16_d", "tilewright_decoded", "tilewright_batch"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);
     }

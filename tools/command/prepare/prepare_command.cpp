@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include "tilewright/atom/weight_block.hpp"
 #include "tilewright/kernel/weights/weight_checkpoint.hpp"
@@ -30,7 +32,8 @@ char const* const prepare_manual =
     "are found by their names, its layout by types and shapes (docs/weights4.md). OUT is a "
     "vector of bytes: a header of 256 with format, extents and version, then blocks of 64 x 64 "
     "weights. `tilewright gemm` takes it as B.\n"
-    "Preparing changes no number but scales that --scales-to rounds; the report counts them.\n"
+    "Preparing changes no number but scales that --scales-to rounds, and mxfp4 weights for e4m3 "
+    "whose scales are far apart; the report counts them.\n"
     "Exit status: 0 done, 2 refused.";
 
 struct prepare_request {
@@ -39,7 +42,15 @@ struct prepare_request {
   checkpoint_options options;
   std::string second_as;
   bool undo = false, json = false, quiet = false;
+  bool for_e4m3 = false;
+  std::string order;  // a file for the order of K
 };
+
+std::string layout_of(weights_desc const& w) {
+  std::int64_t const bytes = w.format.block_bytes();
+  return to_string(w.format.fp8 ? weight_nibbles_e4m3(w.n, w.k, bytes)
+                                : weight_nibbles(w.n, w.k, bytes));
+}
 
 std::span<std::byte const> bytes_in(std::vector<std::uint8_t> const& v) {
   return std::as_bytes(std::span(v));
@@ -47,7 +58,7 @@ std::span<std::byte const> bytes_in(std::vector<std::uint8_t> const& v) {
 
 void report(prepare_request const& r, std::string const& layout_name, weights_desc const& w,
             weight_counts const& counts, bool undone) {
-  std::string const layout_text = to_string(weight_nibbles(w.n, w.k, w.format.block_bytes()));
+  std::string const layout_text = layout_of(w);
   if (r.json) {
     print_json("tilewright.prepare/1", {{"file", r.in.weight},
                                         {"output", r.out},
@@ -65,8 +76,12 @@ void report(prepare_request const& r, std::string const& layout_name, weights_de
                                         {"block_bytes", w.format.block_bytes()},
                                         {"bytes", w.bytes()},
                                         {"layout", layout_text},
+                                        {"activations", w.format.fp8 ? "e4m3" : "16 bits"},
                                         {"rounded_scales", counts.rounded},
-                                        {"nan_scales", counts.nan_scales}});
+                                        {"nan_scales", counts.nan_scales},
+                                        {"parts", counts.parts},
+                                        {"rounded_parts", counts.rounded_parts},
+                                        {"largest_error", counts.largest_error}});
     return;
   }
   if (r.quiet) return;
@@ -82,6 +97,14 @@ void report(prepare_request const& r, std::string const& layout_name, weights_de
   if (counts.rounded > 0)
     to_stdout("note     {} scales and zero points are rounded to {}\n", counts.rounded,
               name(w.format.scale));
+  if (counts.parts > 0)
+    to_stdout("exact    {} of {} parts of a row with 128 of K{}\n",
+              counts.parts - counts.rounded_parts, counts.parts,
+              counts.rounded_parts == 0
+                  ? ""
+                  : fmt::format("; in the rest weights change by at most {:.3g} of the part's "
+                                "largest one, because its scales are more than 15 binades apart",
+                                counts.largest_error));
   if (counts.nan_scales > 0)
     to_stdout("note     {} scales are NaN and stay so\n", counts.nan_scales);
 }
@@ -124,7 +147,10 @@ exit_status run_undo(prepare_request const& r) {
 exit_status run_prepare(prepare_request r) {
   if (r.undo) return run_undo(r);
   matrix_address const out = parse_address(r.out);
-  check_outputs({out});
+  std::vector<matrix_address> outputs{out};
+  if (!r.order.empty()) outputs.push_back(parse_address(r.order));
+  check_outputs(outputs);
+  r.options.reorders = !r.order.empty();
   if (out.format == file_format::stream && r.json)
     refuse("TW0612", "output -", "--json, which prints to stdout too", "the weights in a file");
   if (out.format == file_format::stream) r.quiet = true;
@@ -132,6 +158,14 @@ exit_status run_prepare(prepare_request r) {
   r.options.second_is_reciprocal =
       r.second_as.empty() ? file.second_is_reciprocal() : r.second_as == "reciprocal";
   checkpoint_weights c = read_checkpoint(file.tensors(), r.options);
+  if (r.for_e4m3) {
+    if (r.options.scale)
+      refuse("TW0615", "command line", "--scales-to and --activations e4m3",
+             "one of them: these factors are float32");
+    c.desc.format.fp8 = true;
+    if (c.desc.format.code == weight_code::int4) c.desc.format.scale = elem::f32;
+    if (auto const why = accept(c.desc)) throw rejected(*why);
+  }
   bytes const size{c.desc.bytes()};
   require_memory(size, "prepared weights");
   host_buffer prepared(size);
@@ -141,6 +175,13 @@ exit_status run_prepare(prepare_request r) {
              elem::u8,
              {size.count},
              std::span<std::byte const>(prepared.data(), static_cast<std::size_t>(size.count))});
+  if (!r.order.empty()) {
+    if (c.order.empty()) {
+      c.order.resize(static_cast<std::size_t>(c.desc.k));
+      std::iota(c.order.begin(), c.order.end(), 0);
+    }
+    files.add({outputs[1], elem::s32, {c.desc.k}, std::as_bytes(std::span(c.order))});
+  }
   files.write();
   report(r, c.layout, c.desc, counts, false);
   flush_stdout();
@@ -173,10 +214,18 @@ void add_prepare_command(CLI::App& app, int& status) {
           "checkpoint)")
       ->transform(one_of({"bf16", "f16"}));
   verb->add_option_function<std::string>(
+          "--activations", [r](std::string const& text) { r->for_e4m3 = text == "e4m3"; },
+          "16-bit (default: bf16 or f16) or e4m3: another order, of mxfp4 and of int4 with scales "
+          "for 128 of K or more; the report says which weights are exact")
+      ->transform(one_of({"16-bit", "e4m3"}));
+  verb->add_option_function<std::string>(
           "--gptq-version",
           [r](std::string const& text) { r->options.gptq_version = text == "2" ? 2 : 1; },
           "1 (default): GPTQ's zero points are stored as z - 1; 2: as z")
       ->transform(one_of({"1", "2"}));
+  verb->add_option("--order", r->order,
+                   "file for the order of the activations' columns (int32, K), which GPTQ with "
+                   "act_order needs: multiply x[:, order]");
   verb->add_flag("--undo", r->undo, "the other direction: OUT gets rows, and their scales");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no report");

@@ -157,7 +157,7 @@ class operand_sets {
     return o;
   }
 
-  /// The operands of with_16_bit_b(): a B of prepared weights is decoded.
+  /// The operands of with_decoded_b(): a B of prepared weights is decoded.
   gemm_operands decoded_at(int set) const {
     gemm_operands o = at(set);
     if (plain_sets_ > 0)
@@ -193,7 +193,7 @@ class operand_sets {
     copy(b_, 0, made.header.data(), made.header.size());
     device_buffer const first(made.blocks.size());
     copy(first, 0, made.blocks.data(), first.bytes());
-    device_buffer const decoded(made.decoded.size() * sizeof made.decoded[0]);
+    device_buffer const decoded(made.decoded.size());
     copy(decoded, 0, made.decoded.data(), decoded.bytes());
     auto const row_bytes = static_cast<std::size_t>(w.k_blocks() * w.format.block_bytes());
     for (std::int64_t i = 0; i < w.matrices; ++i) {
@@ -203,7 +203,7 @@ class operand_sets {
       rotate(b_, weights_header_bytes + matrix * first.bytes(), first, blocks,
              rotation / weight_block * row_bytes);
       rotate(plain_b_, matrix * decoded.bytes(), decoded, decoded.bytes(),
-             rotation * static_cast<std::size_t>(w.k) * sizeof made.decoded[0]);
+             rotation * static_cast<std::size_t>(w.k * size_bytes(p.b.type)));
     }
     for (int i = 1; i < sets_; ++i)
       copy(b_, static_cast<std::size_t>(i) * b_bytes_, b_.data(), b_bytes_);

@@ -55,10 +55,12 @@ constexpr bool is_checked() {
       "[TW0208] A comes from registers if it is MN-major of 8 or 32 bits, or weights of 4 bits; B "
       "and any other A come from shared memory");
   static_assert(
-      !C.weights() || (size_bytes(C.a.multiplied) == 2 && !C.a.is_mn_major() &&
+      !C.weights() || (size_bytes(C.a.multiplied) <= 2 && !C.a.is_mn_major() &&
+                       C.weights().fp8 == (C.sums == sum_form::promoted_128) &&
+                       (C.weights().zeros == weight_zeros::none || !C.weights().fp8) &&
                        C.tile_m <= 2 * weight_block && C.d_m && !C.gated()),
-      "[TW0204] weights of 4 bits are multiplied in 16 bits, in tiles of 64 or 128 rows; D "
-      "is M-major, without a gate");
+      "[TW0204] weights of 4 bits are multiplied in 16 bits, or as e4m3 with promoted sums and "
+      "without zero points, in tiles of 64 or 128 rows; D is M-major, without a gate");
   return true;
 }
 

@@ -8,7 +8,7 @@
 //                          the thread's first row                               its second row
 //     A in shared memory   16 w + g                                             8 below
 //     32-bit A, registers  g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2)          8 below
-//     8-bit A, registers   16 w + 2 g                                           1 below
+//     8-bit A, registers   16 w + 2 g (prepared weights: 16 w + g)               1 below
 //
 // Law: each order has every row once (tests/kernel)
 #pragma once
@@ -22,7 +22,8 @@ namespace tw {
 template <gemm_config C>
 struct fragment_rows {
   static constexpr bool of_words = C.a_in_registers() && size_bytes(C.a.stored) == 4;
-  static constexpr bool of_bytes = C.a_in_registers() && size_bytes(C.a.stored) == 1;
+  static constexpr bool of_bytes =
+      C.a_in_registers() && !C.weights() && size_bytes(C.a.stored) == 1;
   /// Between the two rows of a thread.
   static constexpr int distance = of_bytes ? 1 : accumulator_map::row_distance;
 

@@ -12,7 +12,8 @@
 //   int4   q is put into the mantissa of 128 (bf16) or 1024 (f16); 128 + 8, or 128 + z, is
 //          subtracted exactly, and the multiplication by the scale rounds once; with a float zero
 //          point it is fused with the addition.
-// A scale that is NaN makes its weights NaN. docs/decisions/0056 counts the instructions.
+// A scale that is NaN makes its weights NaN. docs/decisions/0056 counts the instructions, and 0061
+// has the order for activations of e4m3 (weights_e4m3).
 #pragma once
 
 #include <type_traits>
@@ -34,8 +35,8 @@ class weights_a {
     int const t = thread_id() % warpgroup_threads, pair = t / warp_threads * 8 + lane_id() / 4;
     int const begin = first_row / weight_block * f.block_bytes();
     nibbles_ = begin + t * 16;
-    scales_ = begin + f.nibble_bytes + pair * scales_bytes;
-    zeros_ = begin + f.nibble_bytes + f.scale_bytes() + pair * zeros_bytes;
+    scales_ = begin + f.nibble_bytes() + pair * scales_bytes;
+    zeros_ = begin + f.nibble_bytes() + f.scale_bytes() + pair * zeros_bytes;
   }
 
   /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
@@ -90,9 +91,15 @@ class weights_a {
       return half2{prmt(raw.r[I / 2], 0, I % 2 == 0 ? 0x1010U : 0x3232U)};
     } else {
       std::uint32_t const byte = raw.r[I / 4] >> 8 * (I % 4) & 0xFFU;
-      if constexpr (f.scale == elem::ue8m0) {
+      if constexpr (f.scale == elem::ue8m0 && in_bf16) {
         constexpr std::uint32_t one = 0x00800080U;  // of the exponents
         return half2{byte == 0xFFU ? nan : byte * one + 126U * one};
+      } else if constexpr (f.scale == elem::ue8m0) {
+        // 2^14 2^(byte - 127), at most 2^15: from 99 on normal, below 89 zero.
+        std::uint32_t const bits = byte >= 99   ? (byte - 98) << 10
+                                   : byte >= 89 ? 1U << (byte - 89)
+                                                : 0;
+        return half2{byte == 0xFFU ? nan : bits * 0x00010001U};
       } else {
         constexpr std::uint32_t place = in_bf16 ? 0x00100010U : 0x00800080U;
         constexpr std::uint32_t bias = in_bf16 ? 0x7B807B80U : 0x5C005C00U;  // 2^120, 2^8
@@ -123,9 +130,93 @@ class weights_a {
   int nibbles_, scales_, zeros_;  // bytes in the stage
 };
 
+/// Weights for activations of e4m3: nibbles become e4m3 exactly, and the sum of a K block is
+/// multiplied by a factor for each row. A word's four nibbles are a selector of prmt in a table of
+/// the eight magnitudes of e2m1 times 2^u, or of eight integers.
+template <gemm_config C>
+class weights_e4m3 {
+ public:
+  using block = typename register_a<C>::block;
+  /// Of a thread's two rows.
+  struct row_factors {
+    float of[2];
+  };
+
+  /// For the rows from first_row of the CTA's tile.
+  TW_DEVICE explicit weights_e4m3(int first_row) {
+    int const t = thread_id() % warpgroup_threads, pair = t / warp_threads * 8 + lane_id() / 4;
+    int const begin = first_row / weight_block * f.block_bytes();
+    nibbles_ = begin + t * 16;
+    scales_ = begin + f.nibble_bytes() + pair * 2 * f.scales_per_row();
+    factors_ = begin + f.nibble_bytes() + f.scale_bytes() + pair * 2 * int{sizeof(float)};
+  }
+
+  /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
+  TW_DEVICE void read(block& to, row_factors& factors, std::byte const* stage) const {
+    factors = *reinterpret_cast<row_factors const*>(stage + factors_);
+    words<4> nibbles[2];  // of two steps of 32 each
+    unrolled<2>([&](auto h) {
+      nibbles[h] = *reinterpret_cast<words<4> const*>(stage + nibbles_ + h * f.nibble_bytes() / 2);
+    });
+    words<2> scales{};
+    if constexpr (is_mxfp4) scales = *reinterpret_cast<words<2> const*>(stage + scales_);
+    unrolled<4>([&](auto step) {
+      table magnitudes[2];  // of the rows
+      if constexpr (is_mxfp4)
+        unrolled<2>([&](auto r) { magnitudes[r] = table_of(scales.r[r] >> 8 * step & 0xFFU); });
+      unrolled<2>([&](auto j) {
+        std::uint32_t const word = nibbles[step / 2].r[step % 2 * 2 + j];
+        unrolled<2>([&](auto r) { to.part[step].r[2 * j + r] = decoded<r>(word, magnitudes[r]); });
+      });
+    });
+  }
+
+ private:
+  static constexpr weight_format f = C.weights();
+  static constexpr bool is_mxfp4 = f.code == weight_code::mxfp4;
+
+  template <int N>
+  struct alignas(4 * N) words {
+    std::uint32_t r[N];
+  };
+  /// e4m3 of the magnitudes 0 to 1.5, and 2 to 6.
+  struct table {
+    std::uint32_t low, high;
+  };
+
+  /// times 2^(byte - 8). Adding to the exponents makes normal numbers; below 2^-9 8 a code is a
+  /// multiple of the smallest number.
+  TW_DEVICE static table table_of(std::uint32_t byte) {
+    constexpr std::uint32_t ones = 0x08080808U, at_zero = 0x40404040U;  // 8 exponents
+    table t{byte * (ones << 8) + (0x3C383000U - (at_zero << 8)),
+            byte * ones + (0x4C484440U - at_zero)};
+    if (byte < 3) t.low = 0x03020100U << byte;
+    if (byte == 0) t.high = 0x0C080604U;
+    return t;
+  }
+
+  /// Four nibbles of a word: the lower ones are of row 0, the upper ones of row 1.
+  template <int Row>
+  TW_DEVICE static std::uint32_t decoded(std::uint32_t word, table const& t) {
+    std::uint32_t const selector = word >> 16 * Row & 0x7777U;
+    // The top bit of each nibble, in all bits of a byte.
+    std::uint32_t const top = prmt(word, word << 4, Row == 0 ? 0x9D8CU : 0xBFAEU);
+    if constexpr (is_mxfp4) {
+      return prmt(t.low, t.high, selector) | (top & 0x80808080U);
+    } else {
+      std::uint32_t const negative = prmt(0xCACCCED0U, 0xB8C0C4C8U, selector);  // -8 to -1
+      std::uint32_t const positive = prmt(0x44403800U, 0x4E4C4A48U, selector);  // 0 to 7
+      return (positive & top) | (negative & ~top);
+    }
+  }
+
+  int nibbles_, scales_, factors_;  // bytes in the stage
+};
+
 /// How consumers read A.
 template <gemm_config C>
 using a_reader =
-    std::conditional_t<C.weights().code != weight_code::none, weights_a<C>, register_a<C>>;
+    std::conditional_t<C.weights().code == weight_code::none, register_a<C>,
+                       std::conditional_t<C.weights().fp8, weights_e4m3<C>, weights_a<C>>>;
 
 }  // namespace tw

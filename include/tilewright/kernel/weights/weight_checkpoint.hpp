@@ -14,7 +14,8 @@
 // Eight elements of an int32 lie from its low bits on, of AWQ in the order 0 2 4 6 1 3 5 7. Of all
 // layouts but GPTQ, AWQ and tinygemm the tensors may have a first dimension of experts. GPTQ stores
 // z - 1, in its second version z; zero points that are all 8 are dropped. g_idx of GPTQ permutes K
-// (act_order) if it is not k / g: refused. t is the float32 of NVFP4, or 1 / t.
+// (act_order) if it is not k / g: the weights are sorted along K, and so must the activations'
+// columns be (checkpoint_weights::order). t is the float32 of NVFP4, or 1 / t.
 // Sources: AutoGPTQ and GPTQModel, qlinear; AutoAWQ, packing_utils; compressed-tensors,
 // pack_quantized; torch, _convert_weight_to_int4pack; gpt-oss, weights; SGLang, w4afp8.
 #pragma once
@@ -44,6 +45,7 @@ struct checkpoint_options {
   bool second_is_reciprocal = false;  // compressed-tensors
   int gptq_version = 1;
   std::optional<elem> scale;  // of prepared int4, bf16 or f16; nothing: as in the checkpoint
+  bool reorders = false;      // may K be permuted (act_order)? else refused
 };
 
 /// Weights of a checkpoint in rows.
@@ -52,6 +54,8 @@ struct checkpoint_weights {
   weights_desc desc;
   elem scale = elem::ue8m0;  // type of the scales in `scales`
   std::vector<std::uint8_t> nibbles, scales, zeros;
+  /// With act_order: element k of the weights multiplies column order[k] of the activations.
+  std::vector<std::int32_t> order;
   weight_rows rows() const { return {nibbles.data(), scales.data(), zeros.data(), scale}; }
 };
 

@@ -9,9 +9,14 @@
 // Prepared: a header of 256 bytes, then for each matrix its blocks (atom/weight_block.hpp).
 // Preparing loses nothing but scales of another type, which it rounds (weight_rows::scale), and
 // `unprepare` returns the rows. Padding, to 128 rows and 64 elements of K, is zero.
+// In the order for activations of e4m3 (weight_format::fp8) a row has a float32 factor for each 128
+// of K. Weights of mxfp4 are exact if the scales of a factor lie within 15 binades; else the
+// smallest weights are rounded to multiples of the smallest number, and preparing counts them. The
+// scale of a group of zeros is not kept.
 //
-// MXFP4: the kernels multiply by scales up to 2^1. If a scale is larger, all exponents are reduced
-// by `weights_desc::shift`; `factor` is multiplied by 2^shift. 255 is NaN and stays.
+// MXFP4 for 16 bits: the kernels multiply by scales up to 2^1. If a scale is larger, all exponents
+// are reduced by `weights_desc::shift`; `factor` is multiplied by 2^shift. 255 is NaN and stays. In
+// f16 weights with scales below 2^-23 are rounded.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +25,7 @@
 #include <string>
 
 #include "tilewright/base/check.hpp"
+#include "tilewright/base/elem.hpp"
 #include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
@@ -36,6 +42,10 @@ struct weight_rows {
 struct weight_counts {
   std::int64_t rounded = 0;     // scales and float zeros that the prepared type does not hold
   std::int64_t nan_scales = 0;  // that are NaN
+  /// For e4m3: rows of 128 elements of K, those with a rounded weight, and the largest error of one
+  /// as a share of the largest weight of its part.
+  std::int64_t parts = 0, rounded_parts = 0;
+  double largest_error = 0;
 };
 
 /// Rows to prepared weights, w.bytes() of them. `w.shift` and, for it, `w.factor` are computed and
@@ -67,8 +77,17 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
 double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix, std::int64_t n,
                  std::int64_t k);
 
+/// A weight for e4m3: the number that the tensor cores multiply, and the factor of the sum.
+/// weight_at() is code times factor.
+struct e4m3_weight {
+  e4m3 code;
+  float factor;
+};
+e4m3_weight e4m3_weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix,
+                           std::int64_t n, std::int64_t k);
+
 /// A matrix of weights as the kernels multiply them, (n, k) of `to` (bf16 or f16) row by row: int4
-/// times its scale is rounded once. Without the factor.
+/// times its scale is rounded once. Without the factor. Not of weights for e4m3.
 void decode_weights(weights_desc const& w, void const* blocks, std::int64_t matrix, elem to,
                     void* out);
 

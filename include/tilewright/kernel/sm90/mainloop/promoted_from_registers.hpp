@@ -5,6 +5,7 @@
 
 #include "tilewright/kernel/sm90/mainloop/stages.hpp"
 #include "tilewright/kernel/sm90/register_a.hpp"
+#include "tilewright/kernel/sm90/weights_a.hpp"
 
 namespace tw {
 
@@ -20,6 +21,10 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
     // Prologue.
     base::clear(acc);           // (64, tile_n)
     sums_of<C, C.tile_n> sums;  // (64, tile_n): wgmma's
+    if constexpr (C.weights()) {
+      decode_and_add(s, slot, part, acc, sums, issued);
+      return;
+    }
     register_a<C> const from(part.first_row);
     typename register_a<C>::block a;  // (64, tile_k)
 
@@ -39,6 +44,47 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
 
     // Tail: without a block none was the last.
     if (part.blocks == 0) issued.notify();
+  }
+
+ private:
+  /// Prepared weights are decoded a K block ahead of wgmma; the sums of a K block are multiplied by
+  /// the factors of their rows.
+  template <class Smem, class Issued>
+  TW_DEVICE static void decode_and_add(Smem& s, ring<C.stages>& slot, consumer_part const& part,
+                                       sums_of<C, C.tile_n>& acc, sums_of<C, C.tile_n>& sums,
+                                       Issued const& issued) {
+    using reader = a_reader<C>;
+    reader const from(part.first_row);
+    typename reader::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
+    typename reader::row_factors of_even, of_odd;
+    auto const read = [&](auto& a, auto& factors, ring<C.stages> const& at) {
+      s.ab_landed[at.stage].wait(at.phase);
+      from.read(a, factors, s.a[at.stage]);
+    };
+    // Multiplies K block k, which was read, and reads the next one meanwhile.
+    auto const add = [&](int k, auto const& a, auto const& factors, auto& next, auto& of_next) {
+      register_a<C>::multiply(sums[0], a, s.b[slot.stage], false);  // (64, tile_n)
+      int const held = slot.stage;
+      slot.next();
+      if (k + 1 == part.blocks)
+        issued.notify();
+      else
+        read(next, of_next, slot);
+      base::template wait<0>(sums);
+      warp_sync();  // all lanes have read A
+      base::release(s, held);
+      TW_UNROLL
+      for (int e = 0; e < sums[0].size; ++e)
+        acc[0][e] = fmaf(sums[0][e], factors.of[e / 2 % 2], acc[0][e]);
+    };
+    read(even, of_even, slot);
+    int k = 0;
+    TW_NO_UNROLL
+    for (; k + 1 < part.blocks; k += 2) {
+      add(k, even, of_even, odd, of_odd);
+      add(k + 1, odd, of_odd, even, of_even);
+    }
+    if (k < part.blocks) add(k, even, of_even, odd, of_odd);
   }
 };
 
