@@ -306,7 +306,7 @@ inline void check_failure(group_options const& options, std::function<bool(int)>
     rank_stream const stream;
     together();
     gemm_problem p = x.problem();
-    call_options how{.stream = stream};
+    call_options how{.via = path::pieces, .stream = stream};
     how.rows = c.rows;
     if (change) change(p, g.rank());
     auto const start = std::chrono::steady_clock::now();
@@ -320,7 +320,8 @@ inline void check_failure(group_options const& options, std::function<bool(int)>
     EXPECT_TRUE(g.broken());
     // The next call reports it too.
     EXPECT_FALSE(refusal_of([&] {
-                   call(c, g, x.problem(), x.operands(0), {.rows = c.rows, .stream = stream});
+                   call(c, g, x.problem(), x.operands(0),
+                        {.rows = c.rows, .via = path::pieces, .stream = stream});
                    stream.finish();
                    g.check();
                  }).code.empty());

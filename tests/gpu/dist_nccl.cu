@@ -136,7 +136,7 @@ int killed_process(int rank, int ranks, shared_state& shared) {
   rank_stream const stream;
   auto const one = [&] {
     call(c, g, x.problem(), x.operands(0),
-         {.rows = c.rows, .float32_partials = true, .stream = stream});
+         {.rows = c.rows, .via = path::pieces, .float32_partials = true, .stream = stream});
     stream.finish();
     g.check();
   };
@@ -230,6 +230,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   testing::InitGoogleTest(&argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // lines of a run that is ended are seen
   bool const quick = argc > 1 && std::strcmp(argv[1], "quick") == 0;
   int wrong = run_processes(ranks, process_of, -1, 400);
   std::printf("%d processes: %s\n", ranks, wrong == 0 ? "ok" : "WRONG");
