@@ -280,10 +280,11 @@ TEST_F(Tune, TheCommandShowsEarlyStarts) {
   EXPECT_NE(list.find("kernel  of"), std::string::npos) << list;
   EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
   std::string const rows = tw_test::read_file(file);
-  EXPECT_NE(rows.find("64,64,64,1,bf16,bf16,TN,kernel,0,0,1.00,early\n"), std::string::npos)
+  EXPECT_NE(rows.find("64,64,64,1,bf16,bf16,TN,,,kernel,0,0,1.00,early\n"), std::string::npos)
       << rows;
-  EXPECT_NE(rows.find("64,64,65,1,bf16,bf16,TN,kernel,0,0,1.00,late\n"), std::string::npos) << rows;
-  EXPECT_NE(rows.find("64,64,66,1,bf16,bf16,TN,kernel,0,0,1.00,\n"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("64,64,65,1,bf16,bf16,TN,,,kernel,0,0,1.00,late\n"), std::string::npos)
+      << rows;
+  EXPECT_NE(rows.find("64,64,66,1,bf16,bf16,TN,,,kernel,0,0,1.00,\n"), std::string::npos) << rows;
 }
 
 TEST_F(Tune, TheCommandRefuses) {
