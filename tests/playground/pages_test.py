@@ -291,7 +291,7 @@ class Pages(unittest.TestCase):
                 self.wait("byId('plan-chosen').textContent.includes('TFLOP/s')")
                 self.wait("byId('explained').textContent.includes('TW0104')")
                 self.wait("byId('occupied').textContent.length > 100")
-                self.wait("document.querySelector('#roofline svg')")
+                self.wait("document.querySelectorAll('#roofline svg').length")
                 self.assertLessEqual(
                     self.browser.run("document.documentElement.scrollWidth"), 320)
                 self.assertLessEqual(self.browser.run(
@@ -300,7 +300,7 @@ class Pages(unittest.TestCase):
                     "getComputedStyle(byId('explained')).whiteSpace"), "pre")
 
     # A page with an answer, not only as it opens.
-    IN_USE = {"index.html": ("e=(2,2):(1,2)&other=(2,2):(2,1)", "", "byId('differences')"),
+    IN_USE = {"index.html": ("e=(2,2):(1,2)&other=(2,2):(2,1)", "", "byId('differences') !== null"),
               "plan.html": ("", "document.querySelectorAll('details').forEach(d => d.open = true)",
                             "byId('occupied').textContent.length > 100"),
               "race.html": ("kernel=double_buffer&fault=no-wgmma-fence", "byId('run').click()",
