@@ -25,10 +25,11 @@ std::optional<rejection> check_one(gemm_problem const& p, role x) {
   };
   matrix_desc const& other = *matrix_of(p, x == role::a ? role::b : role::a);
   if (f.fp8 != (m.type == elem::e4m3) || (f.fp8 && other.type != elem::e4m3))
-    return refuse("activations of a GEMM with 4-bit weights", name(f.fp8 ? other.type : m.type),
-                  f.fp8 ? "e4m3: the weights are prepared for it"
-                        : "bf16 or f16: the weights are prepared for 16 bits",
-                  "prepare the weights with --activations, or convert the activations");
+    return refuse(
+        "activations of a GEMM with 4-bit weights", name(f.fp8 ? other.type : m.type),
+        f.fp8 ? "e4m3: the weights are prepared for it"
+              : "bf16 or f16: the weights are prepared for 16 bits",
+        "prepare the weights for the type of the activations, or convert the activations");
   if (f.fp8 && p.precision.promote_k != weights_promote_k)
     return refuse(
         "promotion of sums with 4-bit weights for e4m3",

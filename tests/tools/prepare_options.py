@@ -16,6 +16,8 @@ SEEN = {
     "--scale2": (NVFP4, LEVEL.strip()),
     "--scale2-as": (NVFP4 + LEVEL, "--scale2-as reciprocal"),
     "--scales-to": (PREPARE, "--scales-to f16"),
+    "--activations": ("prepare w4.safetensors:wide w.npy", "--activations e4m3"),
+    "--order": ("prepare w4.safetensors:act w.npy", "--order order.npy"),
     "--gptq-version": (f"{PREPARE} {POINTS}", "--gptq-version 2"),
     "--undo": ("prepare prepared.npy rows.safetensors:w", "--undo"),
     "--json": (PREPARE, "--json"),
@@ -29,6 +31,11 @@ def write_weights(command):
     write_safetensors("w4.safetensors", {
         "up.qweight": ("I32", [k // 8, n], bytes(range(256)) * 2),
         "up.scales": ("BF16", [1, n], bytes([0x80, 0x3F] * n)),
+        "wide.qweight": ("I32", [2 * k // 8, n], bytes(range(256)) * 4),
+        "wide.scales": ("BF16", [1, n], bytes([0x80, 0x3F] * n)),
+        "act.qweight": ("I32", [2 * k // 8, n], bytes(range(256)) * 4),
+        "act.scales": ("BF16", [2, n], bytes([0x80, 0x3F] * 2 * n)),
+        "act.g_idx": ("I32", [2 * k], b"".join(bytes([i % 2, 0, 0, 0]) for i in range(2 * k))),
         "others": ("BF16", [1, n], bytes([0, 0x40] * n)),
         "points": ("I32", [1, n // 8], bytes([0x35] * (n // 2)))})
     write_safetensors("n4.safetensors", {

@@ -67,8 +67,10 @@ class gemm_runner {
     auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
     elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
     bool const grouped = facts_.groups != group_axis::none;
-    // Other orders are transposed first, but not for groups; a gate needs a K-major B.
-    bool const any_order = traits_of(first).k_major_only && !facts_.epilogue.gate && !grouped;
+    // Other orders are transposed first, but not for groups and not of prepared weights; a gate
+    // needs a K-major B.
+    bool const any_order =
+        traits_of(first).k_major_only && !facts_.epilogue.gate && !grouped && !facts_.weights;
     auto const order_of = [&](operand_major major, order k_order, order other) {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
