@@ -23,7 +23,7 @@ def multiply(m, n=16):
 
 
 def long_run():
-    a = np.ones((1024, 1024), np.float16)
+    a = np.ones((2048, 2048), np.float16)
     return tw.gemm(a, a)
 
 

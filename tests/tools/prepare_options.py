@@ -24,6 +24,9 @@ SEEN = {
     "--quiet": (PREPARE, "--quiet"),
 }
 
+STATUSES = {"--undo": ({2}, {0}, "the file holds prepared weights"),
+            "--order": ({2}, {0}, "GPTQ with act_order needs it")}
+
 
 def write_weights(command):
     """Weights of 4 bits: GPTQ, NVFP4, and the first of them prepared."""
