@@ -88,10 +88,10 @@ struct gemm_config {
            sums == sum_form::scaled_columns;
   }
   /// Has a thread registers left to read C of 16 bits two columns at a time (add_c.hpp)? Kernels
-  /// that quantise D have not, nor have kernels with scales and a gate. If D is column-major, the
-  /// columns of C are seldom adjacent.
+  /// that quantise D have not, nor have kernels with scales and a gate, nor have kernels of groups.
+  /// If D is column-major, the columns of C are seldom adjacent.
   TW_HD constexpr bool reads_c_in_pairs() const {
-    return !operands().scales && !d_m && !(scaled() && gated());
+    return !operands().scales && !d_m && !(scaled() && gated()) && !grouped();
   }
   /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.

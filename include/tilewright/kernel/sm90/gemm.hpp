@@ -268,8 +268,9 @@ struct gemm_sm90_kernel {
     return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
   }
 
-  /// Kernels of groups and of CTAs that divide K among them read C without.
-  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1;
+  /// Kernels of groups, of CTAs that divide K among them, and swap-AB kernels, whose C is small,
+  /// read C without.
+  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1 && !C.d_m;
 
   /// The threads that compute a tile bring its C to L2 while the main loop runs.
   TW_DEVICE static void prefetch_c_of(params const& p, typename scheduler::segment const& seg) {
