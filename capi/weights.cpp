@@ -85,7 +85,7 @@ std::vector<float> as_float32(checkpoint_tensor const& x) {
   return all;
 }
 
-/// A matrix (n, k) as int4 in the layout of int8 pairs.
+/// A matrix (n, k), quantised to int4: two weights in each byte.
 checkpoint_weights quantised(tw_weights_args const& args) {
   if (word(args.to) != "int4")
     refuse_argument("TW0486", "to", args.to, "int4",

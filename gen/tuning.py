@@ -27,8 +27,9 @@ FOLDER = ROOT / "data/tuning"
 COLUMNS = ["m", "n", "k", "batch", "ab", "d", "layout", "scales", "promote", "kernel",
            "shared_tiles", "sharers", "us", "start"]
 LAYOUTS = ["TN", "TT", "NT", "NN"]
-# tw::scaling: of one operand. A row without scales has an empty cell, else A's and B's: "row:row"
-SCALINGS = {"": -1, "tensor": 0, "row": 1, "1x128": 2, "128x128": 3}
+# The words of one operand's scales, and tw::scaling. A cell is empty, or has a word for A and one
+# for B: "row:row".
+SCALINGS = {"tensor": "tensor", "row": "row", "1x128": "block_1x128", "128x128": "block_128x128"}
 PROMOTES = ["", "0", "64"]  # sums of 8-bit floats are promoted every 128 of K, never, every 64
 STARTS = {"": -1, "late": 0, "early": 1}
 MAX_NAME = 64
@@ -59,9 +60,9 @@ def problem_of(row):
 
 
 def scalings_of(row):
-    """The places in tw::scaling of the scales of A and B; -1: none."""
-    a, _, b = row["scales"].partition(":")
-    return SCALINGS[a], SCALINGS[b]
+    """The scales of A and of B as members of a tuning_row; -1: none."""
+    words = row["scales"].split(":") if row["scales"] else []
+    return [f"std::int8_t(scaling::{SCALINGS[w]})" for w in words] or ["-1", "-1"]
 
 
 def checked(row, names):
@@ -73,10 +74,9 @@ def checked(row, names):
         raise Wrong("an extent is zero")
     if row["layout"] not in LAYOUTS:
         raise Wrong(f"layout '{row['layout']}' is not one of {', '.join(LAYOUTS)}")
-    if row["scales"] and not all(SCALINGS.get(s, -1) >= 0 for s in row["scales"].split(":", 1)):
-        raise Wrong(f"scales '{row['scales']}' are not two of {', '.join(list(SCALINGS)[1:])}")
-    if row["scales"].count(":") != (1 if row["scales"] else 0):
-        raise Wrong(f"scales '{row['scales']}' are not two words, as row:row")
+    word = "|".join(SCALINGS)
+    if not re.fullmatch(f"(({word}):({word}))?", row["scales"]):
+        raise Wrong(f"scales '{row['scales']}' are not two of {', '.join(SCALINGS)}, as row:row")
     if row["promote"] not in PROMOTES:
         raise Wrong(f"promote '{row['promote']}' is not 0, 64 or empty")
     if not re.fullmatch(r"\d+(\.\d+)?", row["us"] or "") or not float(row["us"]) > 0:

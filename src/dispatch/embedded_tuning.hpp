@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 

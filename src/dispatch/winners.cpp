@@ -65,8 +65,8 @@ bool dense(gemm_problem const& p) {
   return lines && in_line(p.a, p.m * p.k) && in_line(p.b, p.k * p.n) && in_line(p.d, p.m * p.n);
 }
 
-/// The scales of A's rows, or of B's columns, in the epilogue, to which as_run() moves those of A
-/// and B.
+/// The epilogue's vector that multiplies the rows of A, or the columns of B. as_run() moves a scale
+/// of A or B into this vector if it fits.
 vector_desc const& vector_of(gemm_problem const& p, role x) {
   return x == role::a ? p.epilogue.row_scale : p.epilogue.col_scale;
 }

@@ -155,7 +155,8 @@ TEST(GroupsGpu, IndexArraysHaveTheBitsOfRowsInOrder) {
   EXPECT_GT(gathered + scattered, 0);
 }
 
-/// Sizes that are not possible: the nearest are taken, and the status says which.
+/// Sizes that descend, are negative or pass the total: the kernel takes the nearest possible size
+/// and sets the status word.
 TEST(GroupsGpu, ImpossibleSizesTouchNothingElse) {
   std::mt19937_64 rng(20261201);
   int bad = 0;

@@ -67,8 +67,9 @@ class group {
   /// another file. The communicator must outlive the group, which does not destroy or abort it.
   /// Ranks that cannot address each other's memory run every call as path::serial.
   /// NCCL_NVLS_ENABLE=0 before the first call of NCCL keeps NCCL from multicast objects, which the
-  /// group does not need. Throws `rejected`: TW0908 if NCCL is absent, older than 2.28, ambiguous,
-  /// or fails; TW0903; TW0910 on another device; TW0506 if CUDA fails.
+  /// group does not need. Throws `rejected`: TW0908 if NCCL is absent, is older than 2.28, is
+  /// loaded twice or fails; TW0903 if options differ between ranks; TW0910 if the current device is
+  /// not the communicator's; TW0506 if CUDA fails.
   static group from_nccl(ncclComm_t comm, group_options const& options = {},
                          std::string const& nccl_library = {});
 

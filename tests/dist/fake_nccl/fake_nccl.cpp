@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fake_nccl.cpp  A libnccl for tests without a GPU: the functions that a group uses, on host
-//                memory; one can fail. Ranks are threads; windows are mapped as NCCL maps them.
+//                memory. A test chooses a function that fails. A rank is a thread.
 #include "tests/dist/fake_nccl/fake_nccl.hpp"
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ int result_of(char const* function) {
 
 }  // namespace
 
-/// The first members of ncclWindow_vidmem.
+/// A window in device memory: the members that NCCL 2.28 has first.
 struct ncclWindow_vidmem {
   void* host;
   std::byte* lsa_base;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arena.hpp  The head of a rank's arena on a GPU: flags that peers write, and the words of the
-//            rank's current call. All is zero at first.
+//            rank's current call. A new arena holds zeros.
 //
 // A flag is epoch << 32 | digest: the number of a call, which only grows (compared modulo 2^32),
 // and a digest of its problem, never 0. The epoch lives in device memory, so that a CUDA graph may

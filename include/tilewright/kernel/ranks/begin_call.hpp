@@ -11,8 +11,8 @@ struct begin_call_params {
   ranks_view at;
   std::uint32_t digest;  // of the problem; not 0
   std::uint32_t buffer;  // the receive buffer of the call: 0 or 1
-  /// Wait until all ranks have begun. The launch does so too if the last call had the same buffer:
-  /// a rank that has begun this call has read the buffer of the last one.
+  /// 1: the launch waits until all ranks have begun this call. The launch also waits if the last
+  /// call had the same buffer: a rank that has begun this call has read the last call's buffer.
   std::uint32_t wait;
   call_text text;  // the problem
 };
