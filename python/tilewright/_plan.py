@@ -154,10 +154,12 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
     Args:
         a, b, and the other tensors: arrays, `spec()`s, or anything with shape and dtype: no data is
             read. Tensors without data count as aligned to 256 bytes.
-        device: the GPU that the plan is for, "h200", "b200" ...; without it that of the arrays; of
-            arrays in host memory and specs "h200", "b200" for block-scaled operands.
-        ends, starts, sizes, rows, counts and the arguments after them: of a GEMM of groups, those
-            of grouped_gemm(). The sizes are not read: `expected_size` is for the planner.
+        device: the GPU that the plan is for, "h200", "b200" ... The default is the GPU of the
+            arrays. For arrays in host memory and specs the default is "h200", and "b200" for
+            block-scaled operands.
+        ends, starts, sizes, rows, counts and the arguments after them: the arguments of
+            grouped_gemm(), for a GEMM of groups. A plan does not read the sizes; it is made for
+            groups of `expected_size`.
         The other arguments are those of gemm().
 
         p = tw.plan(x, w1.mT, ends=ends); h = p(x, w1.mT, ends)

@@ -87,9 +87,11 @@ class Group:
         """A rank of processes of this host that share a file, without torch.
 
         Args:
-            file: an empty file, equal for all ranks, such as one of /dev/shm: it grows to the size
-                of all arenas. It may be removed when all ranks have made their groups.
-            rank, ranks: the number of this rank, and of all.
+            file: the path of an empty file, which all ranks open, for instance in /dev/shm. The
+                file grows to the size of all arenas, and may be removed when all ranks have made
+                their groups.
+            rank: the number of this rank, from 0.
+            ranks: how many ranks the group has.
         """
         g = object.__new__(cls)
         g.rank, g.ranks, g.path = rank, ranks, path

@@ -106,8 +106,8 @@ void set_world(int ranks, std::vector<ncclComm_t> const& comms, std::vector<int>
   };
 }
 
-/// One rank of `ranks` processes.
-int process_of(int rank, int ranks, shared_state& shared) {
+/// The communicator of a process that is rank `rank` of `ranks`. Rank 0 makes the id for all.
+ncclComm_t join_world(int rank, int ranks, shared_state& shared) {
   if (rank == 0) {
     must_nccl(starts().get_unique_id(&shared.id), "ncclGetUniqueId");
     shared.ready = 1;
@@ -115,6 +115,12 @@ int process_of(int rank, int ranks, shared_state& shared) {
   while (shared.ready == 0) usleep(1000);
   ncclComm_t const comm = start(ranks, rank, shared.id);
   set_world(ranks, {comm}, {rank});
+  return comm;
+}
+
+/// One rank of `ranks` processes.
+int process_of(int rank, int ranks, shared_state& shared) {
+  ncclComm_t const comm = join_world(rank, ranks, shared);
   reference_threads = static_cast<int>(std::thread::hardware_concurrency()) / ranks;
   int const result = RUN_ALL_TESTS();
   if (result == 0) must_nccl(starts().comm_destroy(comm), "ncclCommDestroy");
@@ -123,13 +129,7 @@ int process_of(int rank, int ranks, shared_state& shared) {
 
 /// A rank is killed between two calls: its peers report it within the time-out, and live on.
 int killed_process(int rank, int ranks, shared_state& shared) {
-  if (rank == 0) {
-    must_nccl(starts().get_unique_id(&shared.id), "ncclGetUniqueId");
-    shared.ready = 1;
-  }
-  while (shared.ready == 0) usleep(1000);
-  ncclComm_t const comm = start(ranks, rank, shared.id);
-  set_world(ranks, {comm}, {rank});
+  ncclComm_t const comm = join_world(rank, ranks, shared);
   ranks_case c = case_of(all_operations[2], 470, ranks);
   group const g = world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 2})[0];
   on_gpu x(c.of_rank[static_cast<std::size_t>(rank)]);

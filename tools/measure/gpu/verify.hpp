@@ -28,8 +28,8 @@ result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch);
 /// Compares D of `o` with the reference: all of it where that takes at most 2^33 steps, else 64
 /// whole rows and 64 whole columns, the first and the last included; of a batch that is larger, and
 /// of groups, 16 GEMMs, the first and the last among them, and the largest group.
-/// Without a fused epilogue alpha is 1 and there is no C; with one or with C see verify_fused.hpp,
-/// also for `baseline`. Two bounds, both must hold:
+/// This is for alpha = 1 without C. verify_fused.hpp compares fused epilogues and C, and explains
+/// `baseline`. Two bounds, both must hold:
 ///   error_over_bound     any data and order of summation: problem/error_bound.hpp
 ///   error_over_expected  zero-mean data: no partial sum passes 8 sigma, sigma^2 = sum (a b)^2, so
 ///                        the sum errs by at most 8 e sigma, e = (17/16 K + 2) 2^-23 (a truncation
