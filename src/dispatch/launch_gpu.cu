@@ -26,9 +26,15 @@ namespace {
 __device__ uint4 gemm_zeros;
 static_assert(sizeof(gemm_zeros) == shared_zeros_bytes);
 
+/// e, removed from the runtime's last error if it is one: a failed call must not be reported again
+/// by the caller's next check. An error that the caller left stays there if e is success.
+cudaError_t taken(cudaError_t e) {
+  if (e != cudaSuccess) cudaGetLastError();
+  return e;
+}
+
 void must(cudaError_t e, char const* what) {
-  if (e == cudaSuccess) return;
-  cudaGetLastError();  // a failed call must not be reported again by the caller's next check
+  if (taken(e) == cudaSuccess) return;
   throw rejected({e == cudaErrorMemoryAllocation ? "TW0507" : "TW0506", what, cudaGetErrorString(e),
                   "success", ""});
 }
@@ -37,12 +43,11 @@ gpu_info look(int ordinal) {
   gpu_info i;
   gpu_facts f;
   cudaDeviceProp prop{};
-  cudaError_t e = cudaGetDeviceCount(&f.devices);
-  if (cudaDriverGetVersion(&f.driver_version) != cudaSuccess) f.driver_version = 0;
+  cudaError_t e = taken(cudaGetDeviceCount(&f.devices));
+  if (taken(cudaDriverGetVersion(&f.driver_version)) != cudaSuccess) f.driver_version = 0;
   f.driver_too_old = e == cudaErrorInsufficientDriver;
-  if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, ordinal);
+  if (e == cudaSuccess && f.devices > 0) e = taken(cudaGetDeviceProperties(&prop, ordinal));
   if (e != cudaSuccess) f.error = cudaGetErrorString(e);
-  cudaGetLastError();  // the query must not leave an error
   f.name = prop.name;
   f.compute_capability = prop.major * 10 + prop.minor;
   if (auto why = why_unusable(f)) i.why_not = *why;
@@ -54,9 +59,8 @@ gpu_info look(int ordinal) {
   i.l2_bytes = prop.l2CacheSize;
   i.max_smem_bytes_per_cta = static_cast<std::int64_t>(prop.sharedMemPerBlockOptin);
   int khz = 0;
-  if (i.usable && cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal) == cudaSuccess)
+  if (i.usable && taken(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal)) == cudaSuccess)
     i.max_clock_mhz = khz * 1e-3;
-  cudaGetLastError();
   if (f.driver_version != 0) i.driver = version_text(f.driver_version);
   return i;
 }
@@ -83,7 +87,7 @@ seen_device const& current_device() {
   static std::shared_mutex mutex;
   static std::map<int, seen_device> seen;  // by ordinal; its elements stay where they are
   int ordinal = 0;
-  if (cudaGetDevice(&ordinal) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
+  static_cast<void>(taken(cudaGetDevice(&ordinal)));  // look() says what is wrong
   {
     std::shared_lock const lock(mutex);
     if (auto const at = seen.find(ordinal); at != seen.end()) return at->second;

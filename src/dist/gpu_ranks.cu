@@ -372,7 +372,7 @@ device_memory const& memory_of_gpu() {
       [](void const* at) {
         cudaPointerAttributes a{};
         bool const known = cudaPointerGetAttributes(&a, at) == cudaSuccess;
-        cudaGetLastError();
+        if (!known) cudaGetLastError();
         return known && a.type == cudaMemoryTypeDevice;
       },
       [](void* to, std::int64_t bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // host_call.cu  Host side of a call of gemm(): it may be captured into a CUDA graph in the
-//               strictest mode, it allocates nothing, threads may share a plan. 0, 1, 77: no GPU.
+//               strictest mode, it allocates nothing, threads may share a plan, and the caller's
+//               current device and last error stay. Exit 0 done, 1 wrong, 77 no GPU.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -11,6 +12,8 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/quantize.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace {
 
@@ -142,14 +145,70 @@ bool threads_share_a_problem(product const& like) {
   return report(wrong == std::vector<int>(4), "four threads call with the same problem");
 }
 
+/// The current device, and an error that this program leaves on purpose, are as before after each
+/// function that has a part in the CUDA runtime. `device` is current.
+bool state_stays(int device) {
+  must(cudaSetDevice(device));
+  product x(300, 200, 251);  // A and B are copied first
+  x.fill(1);
+  quantize_problem q;
+  q.outer = 64, q.k = 256;
+  q.from = {elem::f32, order::row_major, 256}, q.to = {elem::e4m3, order::row_major, 256};
+  q.scale = make_scale({false, 64, 256}, scaling::row);
+  void* memory = nullptr;  // the matrix, its values in e4m3, a scale per row
+  std::size_t const begin[] = {0, 64 * 256 * 4, 64 * 256 * 5};
+  must(cudaMalloc(&memory, 64 * 256 * 5 + 64 * 4));
+  must(cudaMemset(memory, 0, 64 * 256 * 5 + 64 * 4));
+  auto* const at = static_cast<std::byte*>(memory);
+  static_cast<void>(cudaSetDevice(1 << 20));  // leaves an error
+  bool right = true;
+  auto const check = [&](char const* what, auto const& call) {
+    call();
+    int now = -1;
+    cudaError_t const left = cudaPeekAtLastError();
+    bool const stayed =
+        left == cudaErrorInvalidDevice && cudaGetDevice(&now) == cudaSuccess && now == device;
+    if (!stayed) std::printf("%s: error %s, device %d\n", what, cudaGetErrorName(left), now);
+    right = right && stayed;
+  };
+  check("gpu()", [] { static_cast<void>(gpu()); });
+  check("gemm_workspace_bytes()", [&] { static_cast<void>(gemm_workspace_bytes(x.p, x.o)); });
+  check("gemm()", [&] { gemm(x.p, x.o, nullptr); });
+  check("gemm() of a plan", [&] { gemm(plan_gemm(x.p, x.o, gpu_device()), x.o, nullptr); });
+  check("quantize()", [&] { quantize(q, {at, at + begin[1], at + begin[2], nullptr}, nullptr); });
+  check("a refused gemm()", [&] {
+    gemm_operands no_d = x.o;
+    no_d.d = nullptr;
+    try {
+      gemm(x.p, no_d, nullptr);
+      right = false;
+    } catch (rejected const&) {
+    }
+  });
+  cudaGetLastError();  // that this function left
+  must(cudaDeviceSynchronize());
+  must(cudaFree(memory));
+  return report(right && x.right(), "the current device and the last error stay");
+}
+
 }  // namespace
 
 int main() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
+  cudaGetLastError();
+  int failures = 0;
+  // Before any other call of the library: its first look at a device is a part of the law.
+  for (int i = 0; i < devices; ++i) {
+    must(cudaSetDevice(i));
+    if (cudaDeviceProp prop{}; cudaGetDeviceProperties(&prop, i) == cudaSuccess && prop.major == 9)
+      failures += !state_stays(i);
+  }
+  if (devices > 0) must(cudaSetDevice(0));
   if (!gpu().usable) {
     std::printf("%s\n", to_string(gpu().why_not).c_str());
     return 77;
   }
-  int failures = 0;
   product plain(512, 384, 256), odd(300, 200, 251), few(64, 64, 4096);
   failures +=
       !captured(plain, plan_gemm(plain.p, plain.o, gpu_device()), "a graph of a plain GEMM");
