@@ -24,8 +24,19 @@ function(tw_sources variable)
 endfunction()
 
 # tw_library(TARGET): what all compiled libraries have: include folders, and as a shared library a
-# version and the symbols of namespace tw alone.
-set(tw_symbols ${PROJECT_SOURCE_DIR}/cmake/tilewright.map)
+# version and the symbols that cmake/exports.txt lists.
+set(tw_symbols ${PROJECT_BINARY_DIR}/exports.map)
+if(BUILD_SHARED_LIBS)
+  if(TW_TOOLS OR TW_TESTS)
+    message(FATAL_ERROR "The command and the tests use names that the shared libraries do not "
+            "export: -DTW_TOOLS=OFF -DTW_TESTS=OFF, or -DBUILD_SHARED_LIBS=OFF")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               ${PROJECT_SOURCE_DIR}/cmake/exports.txt)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DLIST=${PROJECT_SOURCE_DIR}/cmake/exports.txt
+                  -DMAP=${tw_symbols} -P ${PROJECT_SOURCE_DIR}/cmake/exports.cmake
+                  COMMAND_ERROR_IS_FATAL ANY)
+endif()
 function(tw_library target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
                                                ${PROJECT_SOURCE_DIR}/src)

@@ -10,6 +10,7 @@
 
 #include "calls.hpp"
 #include "groups.hpp"
+#include "plan.hpp"
 #include "weights.hpp"
 
 namespace tw_python {
@@ -107,93 +108,6 @@ nb::tuple tuple_of(tw_result const& r) {
                         r.scale_bytes, r.second_offset);
 }
 
-/// 0 is never in Python, and the default in C.
-std::int32_t promote_of(std::int32_t k) {
-  if (k < 0)
-    throw bad_argument{"TW0437", "promotion interval", std::to_string(k), "128, 64 or 0 (never)"};
-  return k == 0 ? TW_PROMOTE_NEVER : k;
-}
-
-/// An address; of None the stream that the library of the tensor queues its work in.
-void* stream_of(nb::handle given, nb::handle like, DLTensor const* t) {
-  if (!given.is_none()) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given));
-  exchange_api const* const api = exchange_of(like);
-  void* stream = nullptr;
-  if (api != nullptr && t->device.device_type != kDLCPU &&
-      api->current_stream(t->device.device_type, t->device.device_id, &stream) != 0)
-    throw nb::python_error();
-  return stream;
-}
-
-/// An element of a tuple; None after its end.
-nb::object optional(nb::tuple const& t, std::size_t i) {
-  return i < t.size() ? nb::object(t[i]) : nb::none();
-}
-
-/// The arguments of a GEMM, from three tuples.
-///
-///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b; of groups also
-///            groups, group_status, row_weight, group_alpha, gather, scatter
-///   words    scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device; of groups also
-///            groups_as, group_axis, expected_group_size and gather_choices (integers); of prepared
-///            weights also weights_b (bytes), without groups after four None
-///   numbers  alpha, beta (or None), promote, threads, flags, stream (None: the current one),
-///            workspace, workspace_bytes
-struct gemm_call {
-  tensor a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b;
-  tensor groups, group_status, row_weight, group_alpha, gather, scatter;
-  float alpha = 1, beta = 0;
-  tw_gemm_args args{};
-
-  gemm_call(nb::tuple const& t, nb::tuple const& w, nb::tuple const& n)
-      : a(t[0], "a"),
-        b(t[1], "b"),
-        c(t[2], "c"),
-        d(t[3], "out", true),
-        aux(t[4], "aux", true),
-        bias(t[5], "bias"),
-        scale_a(t[6], "scale_a"),
-        scale_b(t[7], "scale_b"),
-        scale_d(t[8], "scale_out", true),
-        second_a(t[9], "level of a"),
-        second_b(t[10], "level of b"),
-        groups(optional(t, 11), "groups"),
-        group_status(optional(t, 12), "status", true),
-        row_weight(optional(t, 13), "row_weight"),
-        group_alpha(optional(t, 14), "group_alpha"),
-        gather(optional(t, 15), "gather"),
-        scatter(optional(t, 16), "scatter") {
-    args.size = sizeof args;
-    args.a = a.get(), args.b = b.get(), args.c = c.get(), args.d = d.get(), args.aux = aux.get();
-    args.bias = bias.get(), args.scale_a = scale_a.get(), args.scale_b = scale_b.get();
-    args.scale_d = scale_d.get(), args.second_a = second_a.get(), args.second_b = second_b.get();
-    args.scale_a_as = word(w[0], "scale_a_as"), args.scale_b_as = word(w[1], "scale_b_as");
-    args.scale_d_as = word(w[2], "scale_out"), args.format = word(w[3], "format");
-    args.activation = word(w[4], "activation"), args.gate = word(w[5], "gate");
-    args.device = word(w[6], "device");
-    args.groups = groups.get(), args.group_status = group_status.get();
-    args.groups_as = word(optional(w, 7), "groups_as");
-    args.group_axis = word(optional(w, 8), "axis");
-    args.row_weight = row_weight.get(), args.group_alpha = group_alpha.get();
-    args.gather = gather.get(), args.scatter = scatter.get();
-    if (nb::object const size = optional(w, 9); !size.is_none())
-      args.expected_group_size = number<std::int64_t>(size, "expected_size");
-    if (nb::object const choices = optional(w, 10); !choices.is_none())
-      args.gather_choices = number<std::int64_t>(choices, "choices");
-    if (nb::object const header = optional(w, 11); !header.is_none())
-      args.weights_b = nb::cast<nb::bytes>(header).data();  // the tuple keeps it
-    alpha = number<float>(n[0], "alpha");
-    args.alpha = &alpha;
-    if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
-    args.promote = promote_of(number<std::int32_t>(n[2], "promote"));
-    args.threads = nb::cast<std::int32_t>(n[3]);
-    args.flags = nb::cast<std::uint32_t>(n[4]);
-    args.stream = stream_of(n[5], t[0], args.a);
-    args.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[6]));
-    args.workspace_bytes = nb::cast<std::int64_t>(n[7]);
-  }
-};
-
 void gemm(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) {
   gemm_call const call(tensors, words, numbers);
   check(without_gil([&] { return tw_gemm(&call.args); }));
@@ -206,36 +120,6 @@ nb::tuple result_shape(nb::tuple const& tensors, nb::tuple const& words, nb::tup
   check(tw_result_shape(&call.args, &r));
   return tuple_of(r);
 }
-
-class plan {
- public:
-  plan(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) {
-    gemm_call const call(tensors, words, numbers);
-    check(without_gil([&] { return tw_plan_make(&call.args, &made_); }));
-  }
-  explicit plan(gemm_call const& call) {
-    check(without_gil([&] { return tw_plan_make(&call.args, &made_); }));
-  }
-  plan(plan const&) = delete;
-  plan& operator=(plan const&) = delete;
-  ~plan() { tw_plan_free(made_); }
-
-  void run(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) const {
-    run(gemm_call(tensors, words, numbers));
-  }
-  void run(gemm_call const& call) const {
-    check(without_gil([&] { return tw_plan_run(made_, &call.args); }));
-  }
-  nb::str json(int top) const {
-    char* text = nullptr;
-    check(without_gil([&] { return tw_plan_json(made_, top, &text); }));
-    return owned(text);
-  }
-  std::int64_t workspace_bytes() const { return tw_plan_workspace_bytes(made_); }
-
- private:
-  tw_plan* made_ = nullptr;
-};
 
 /// Two calls with equal keys have the same plan. The key has the shape, strides, type, device and
 /// alignment of each tensor, all words and all numbers.
@@ -406,14 +290,17 @@ NB_MODULE(_tw, m) {
                              {static_cast<DLDeviceType>(device), index}};
            });
   nb::class_<plan>(m, "Plan")
-      .def("__init__",
-           [](plan* self, nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
-             try {
-               new (self) plan(t, w, n);
-             } catch (bad_argument const& x) {
-               raise(x);
-             }
-           })
+      .def(
+          "__init__",
+          [](plan* self, nb::tuple const& t, nb::tuple const& w, nb::tuple const& n,
+             std::optional<std::string> const& from) {
+            try {
+              new (self) plan(t, w, n, from ? from->c_str() : nullptr);
+            } catch (bad_argument const& x) {
+              raise(x);
+            }
+          },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg().none() = nb::none())
       .def("run",
            [](plan const& p, nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
              try {
@@ -423,6 +310,7 @@ NB_MODULE(_tw, m) {
              }
            })
       .def("json", &plan::json)
+      .def("text", &plan::text)
       .def_prop_ro("workspace_bytes", &plan::workspace_bytes);
   nb::class_<weights>(m, "Weights")
       .def("__init__",

@@ -90,6 +90,22 @@ def test_a_plan_of_scaled(form):
     assert (p(qx, qw.T) == tw.gemm(qx, qw.T)).all()
 
 
+def test_a_text_makes_the_plan_again():
+    rng = np.random.default_rng(5)
+    a, w = values(rng, (48, 128), "bfloat16"), values(rng, (64, 128), "bfloat16")
+    first = tw.plan(a, w.T)
+    assert tw.plan(a, w.T, text=first.text).text == first.text
+    edited = json.loads(first.text)
+    edited["schedule"]["clusters"] -= 1  # not what plan() chooses
+    p = tw.plan(a, w.T, text=json.dumps(edited))
+    assert p.kernel == first.kernel and json.loads(p.text) == edited
+    check(p(a, w.T), f64(a), f64(w).T)
+    for text, code in (("no plan", "TW0498"), (tw.plan(a[:16], w.T).text, "TW0499")):
+        with pytest.raises(tw.RefusedError) as caught:
+            tw.plan(a, w.T, text=text)
+        assert caught.value.code == code
+
+
 def test_other_tensors_are_refused():
     a, b = np.ones((4, 8), TYPES["bfloat16"]), np.ones((8, 16), TYPES["bfloat16"])
     p = tw.plan(a, b)

@@ -53,6 +53,7 @@ class Plan:
         hints: what would be faster, such as an aligned leading dimension (list of str).
         workspace_bytes: what a run on a GPU needs.
         device: the device that the plan is for (str).
+        text: the plan as a line of JSON for `plan(..., text=)`, in another process too (str).
     """
 
     def __init__(self, made, call, out_dtype, form=None):
@@ -93,6 +94,10 @@ class Plan:
     @property
     def device(self):
         return self.record["device"]
+
+    @property
+    def text(self):
+        return self._made.text()
 
     @property
     def workspace_bytes(self):
@@ -148,7 +153,7 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
          activation=None, gate=None, scale_a=None, scale_b=None, scale_a_as=None, scale_b_as=None,
          scale_out=None, promote=128, invariant=False, ends=None, starts=None, sizes=None,
          rows=None, counts=None, axis=None, expected_size=0, row_weight=None, group_alpha=None,
-         gather=None, choices=1, scatter=None):
+         gather=None, choices=1, scatter=None, text=None):
     """Chooses a kernel without running it.
 
     Args:
@@ -160,6 +165,8 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
         ends, starts, sizes, rows, counts and the arguments after them: the arguments of
             grouped_gemm(), for a GEMM of groups. A plan does not read the sizes; it is made for
             groups of `expected_size`.
+        text: `Plan.text` of an earlier plan, whose kernel and schedule this one takes. A text of
+            another problem or device is refused (TW0499).
         The other arguments are those of gemm().
 
         p = tw.plan(x, w1.mT, ends=ends); h = p(x, w1.mT, ends)
@@ -183,4 +190,5 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
             if x is not None:
                 raise refused("TW0484", name, "given", "not given without groups")
     call.result(_as_spec(out), out_dtype, SpecKind)
-    return Plan(_tw.Plan(tuple(call.tensors), call.words, call.numbers_on()), call, out_dtype, form)
+    made = _tw.Plan(tuple(call.tensors), call.words, call.numbers_on(), text)
+    return Plan(made, call, out_dtype, form)
