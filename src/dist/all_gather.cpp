@@ -72,15 +72,20 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   gemm_operands const& o = calls.front().operands;
   shards const rows = rows_of(g, p, how);
   int const rank = g.rank();
-  path const via = path_of(m, p, how);
   range const own = rows.of(rank);
   gathered_problem const all = after_gather(p);
+  std::int64_t const most_bytes =
+      bytes_of(dense(p.a.type, p.a.ord, rows.largest(), p.k), rows.largest(), p.k);
+  path const via =
+      path_of(m, p, how, {most_bytes, all.bytes, all.scales ? "scales of A that travel" : ""});
   // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
   bool const by_nccl =
       m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;
   if (!by_nccl && !m.reaches_all())
     refuse_unreachable(all.scales ? "block scales of A" : "a column-major A");
-  std::string const text = text_of(p, all, rows) + (by_nccl ? ", by NCCL" : "");
+  std::string const text = text_of(p, all, rows) + (by_nccl               ? ", by NCCL"
+                                                    : via == path::direct ? ", direct"
+                                                                          : "");
   check_capacity(g, all.bytes, text);
 
   std::vector<placed_lines> copies;
@@ -107,7 +112,7 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
     if (all.scales) from_buffer.scale_a = received + all.scale_offset;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       gemm_slice s = slice_of(gathered, from_buffer, extent::m, steps[i].rows);
-      if (via != path::serial && steps[i].rows == own) {  // without the way through the buffer
+      if (!has_one_gemm(via) && steps[i].rows == own) {  // without the way through the buffer
         s.problem.a = p.a, s.operands.a = o.a;
         s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
       }
@@ -121,7 +126,20 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   auto const put_own_rows = [&] {
     for (placed_lines const& c : copies) m.copy(c.from, m.buffer(rank) + c.offset, c.of);
   };
-  run_call(m, text, how, by_nccl, [&] {
+  if (via == path::direct) {
+    exchange x;
+    x.to.resize(static_cast<std::size_t>(rows.ranks()));
+    for (placed_lines& to : x.to)
+      if (!copies.empty()) to = copies[0];
+    x.most_bytes = most_bytes;
+    x.before = {rank_act::gemm, {0, p.m}};
+    run_call(m, text, how, beginning::by_exchange, [&] {
+      m.run(x);
+      for (planned_gemm const& gemm : gemms[0]) gemm.run(m);
+    });
+    return;
+  }
+  run_call(m, text, how, by_nccl ? beginning::together : beginning::alone, [&] {
     if (by_nccl) {
       std::vector<range> parts;
       for (int r = 0; r < rows.ranks(); ++r) {

@@ -50,9 +50,9 @@ std::string text_of(shards const& rows) {
 }
 
 std::int64_t gathered_bytes(operation op, gemm_problem const& p, shards const& rows,
-                            bool float32_partials) {
+                            bool float32_partials, std::optional<path> via) {
   if (!splits_k(op)) return bytes_of_all_gather(p);
-  return bytes_of_reduce(op, p, rows, partial_type(p, float32_partials));
+  return bytes_of_reduce(op, p, rows, partial_type(p, float32_partials), via);
 }
 
 void refuse_unreachable(std::string const& what) {
@@ -61,12 +61,19 @@ void refuse_unreachable(std::string const& what) {
                   "P2P access between the GPUs (NVLink) allows all operands"});
 }
 
-path path_of(group::membership const& m, gemm_problem const& p, call_options const& how) {
+path path_of(group::membership const& m, gemm_problem const& p, call_options const& how,
+             direct_needs const& direct) {
   if (m.ranks() == 1) return path::pieces;
   if (!m.reaches_all()) return path::serial;
+  if (how.via == path::direct && !direct.obstacle.empty())
+    throw rejected({"TW0904", "path direct", direct.obstacle, "another path", ""});
+  if (how.via) return *how.via;
   // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
   constexpr std::int64_t rows_for_pieces = 512;
-  return how.via.value_or(m.on_gpu() && p.m < rows_for_pieces ? path::serial : path::pieces);
+  if (!m.on_gpu() || p.m >= rows_for_pieces) return path::pieces;
+  bool const fits = direct.buffer_bytes <= m.options().gathered_bytes;
+  return direct.obstacle.empty() && fits && is_small(direct.sent_bytes, m.ranks()) ? path::direct
+                                                                                   : path::serial;
 }
 
 planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how)

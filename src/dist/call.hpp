@@ -23,9 +23,16 @@ void check_accepted(gemm_problem const& p);
 /// Throws TW0902 if a receive buffer of the group is smaller than `need`.
 void check_capacity(group const& g, std::int64_t need, std::string const& problem);
 
+/// Few enough bytes for path::direct, whose stores are slower than copies: sent by a rank to each
+/// peer.
+inline bool is_small(std::int64_t bytes, int ranks) {
+  return bytes * (ranks - 1) <= std::int64_t{4} << 20;
+}
+
 /// Of gathered_bytes().
 std::int64_t bytes_of_all_gather(gemm_problem const& p);
-std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type);
+std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type,
+                             std::optional<path> via);
 
 /// Throws TW0909: ranks that cannot write each other's memory, and data that NCCL cannot gather.
 [[noreturn]] void refuse_unreachable(std::string const& what);
@@ -33,9 +40,18 @@ std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& 
 /// "3+3+2".
 std::string text_of(shards const& rows);
 
+/// Needs of path::direct, equal on all ranks.
+struct direct_needs {
+  std::int64_t sent_bytes;    // that a rank sends at most to a peer
+  std::int64_t buffer_bytes;  // of a receive buffer
+  std::string obstacle;       // why a call cannot be direct; empty: it can
+};
+
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
-/// other's memory use NCCL's collectives: serial.
-path path_of(group::membership const& m, gemm_problem const& p, call_options const& how);
+/// other's memory use NCCL's collectives: serial. Throws TW0904 if the options have path::direct
+/// and there is an obstacle.
+path path_of(group::membership const& m, gemm_problem const& p, call_options const& how,
+             direct_needs const& direct);
 
 /// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches
 /// nothing.
@@ -50,12 +66,11 @@ class planned_gemm {
   gemm_operands operands_;
 };
 
-/// Runs `work` as the next call of the group. If it throws, the group is broken. wait: all ranks
-/// must have begun before the work.
+/// Runs `work` as the next call of the group. If it throws, the group is broken.
 template <class Work>
-void run_call(group::membership& m, std::string const& problem, call_options const& how, bool wait,
-              Work const& work) {
-  m.begin(problem, how, wait);
+void run_call(group::membership& m, std::string const& problem, call_options const& how,
+              beginning by, Work const& work) {
+  m.begin(problem, how, by);
   try {
     work();
   } catch (std::exception const& e) {

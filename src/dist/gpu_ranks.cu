@@ -20,6 +20,7 @@
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/ranks/begin_call.hpp"
+#include "tilewright/kernel/ranks/exchange.hpp"
 #include "tilewright/kernel/ranks/wait.hpp"
 
 namespace tw::dist {
@@ -87,7 +88,7 @@ class gpu_rank final : public group::membership, public collectives {
     return cached_plan(p, o, gpu_device(), device_);
   }
 
-  void begin(std::string const& problem, call_options const& how, bool wait) override {
+  void begin(std::string const& problem, call_options const& how, beginning by) override {
     check_device();
     if (in_call_.exchange(true))
       throw rejected({"TW0903", "call of rank " + std::to_string(rank()),
@@ -97,16 +98,20 @@ class gpu_rank final : public group::membership, public collectives {
       refuse_if_reported();
       ++calls_;
       stream_ = how.stream;
-      if (ranks() == 1) return;
-      std::string const text = problem + ", buffer " + std::to_string(calls_ % 2);
+      copies_used_ = false;
+      problem_ = problem + ", buffer " + std::to_string(calls_ % 2);
+      if (ranks() == 1 || by == beginning::by_exchange) return;
       begin_call_params p = {};
       p.at = view_;
-      p.digest = digest_of(text);
+      p.digest = digest_of(problem_);
       p.buffer = calls_ % 2;
-      p.wait = wait ? 1 : 0;
-      put_text(p.text, text);
-      must(launch<begin_call_kernel>(1, p, stream_), "first launch of a call of a group");
-      results_are_there();
+      p.wait = by == beginning::together ? 1 : 0;
+      put_text(p.text, problem_);
+      // NCCL's kernels wait for the ranks themselves: the launch runs at the same time.
+      if (by == beginning::together) results_are_there();
+      must(launch<begin_call_kernel>(1, p, by == beginning::together ? copies_ : stream_),
+           "first launch of a call of a group");
+      if (by == beginning::alone) results_are_there();
     } catch (...) {
       in_call_ = false;
       throw;
@@ -115,8 +120,9 @@ class gpu_rank final : public group::membership, public collectives {
 
   void end(std::string const& failed) override {
     if (ranks() > 1) {
-      cudaError_t e = cudaEventRecord(sent_, copies_);
-      if (e == cudaSuccess) e = cudaStreamWaitEvent(stream_, sent_, 0);
+      cudaError_t e = cudaSuccess;
+      if (copies_used_) e = cudaEventRecord(sent_, copies_);
+      if (copies_used_ && e == cudaSuccess) e = cudaStreamWaitEvent(stream_, sent_, 0);
       cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
       if (e == cudaSuccess) e = cudaStreamIsCapturing(stream_, &capture);
       if (e == cudaSuccess && capture == cudaStreamCaptureStatusNone)
@@ -145,6 +151,7 @@ class gpu_rank final : public group::membership, public collectives {
   }
 
   void results_are_there() override {
+    copies_used_ = true;
     must(cudaEventRecord(ready_, stream_), "event of a call");
     must(cudaStreamWaitEvent(copies_, ready_, 0), "event of a call");
   }
@@ -170,6 +177,34 @@ class gpu_rank final : public group::membership, public collectives {
     p.flag = kind, p.act = before.act;
     p.first_row = before.rows.begin, p.rows = before.rows.size;
     must(launch<wait_for_ranks_kernel>(1, p, stream_), "launch that waits for ranks");
+  }
+
+  void run(exchange const& x) override {
+    exchange_params p = {};
+    p.at = view_;
+    p.digest = digest_of(problem_);
+    p.buffer = calls_ % 2;
+    put_text(p.text, problem_);
+    constexpr std::int64_t bytes_of_cta = 8192;
+    // The CTAs of virtual ranks leave SMs to the GEMMs for which they wait.
+    int const most_ctas = sets_ ? std::max(1, exchange_ctas / ranks()) : exchange_ctas;
+    p.ctas = static_cast<int>(std::clamp<std::int64_t>(x.most_bytes / bytes_of_cta, 1, most_ctas));
+    p.unit = x.unit;
+    p.act = x.before.act, p.first_row = x.before.rows.begin, p.rows = x.before.rows.size;
+    for (int r = 0; r < ranks(); ++r) {
+      placed_lines const& c = x.to[static_cast<std::size_t>(r)];
+      p.to[r] = {c.from,         buffer(r) + c.offset,         c.of.from_stride,
+                 c.of.to_stride, static_cast<int>(c.of.count), static_cast<int>(c.of.bytes)};
+    }
+    p.adds = x.sum.has_value();
+    if (x.sum) p.sum = *x.sum;
+    for (int r = 0; r < ranks(); ++r)
+      if (sets_ && r != rank()) sets_->add(rank_flag::begun, rank(), r);
+    for (int r = 0; r < ranks(); ++r)
+      if (sets_ && r != rank()) sets_->wait(rank_flag::begun, r, rank(), options().timeout_s);
+    constexpr bool after_prologue = true;
+    must(launch<exchange_kernel>(p.ctas, p, stream_, after_prologue),
+         "launch that exchanges small results");
   }
 
   void break_all(std::string const& why) override {
@@ -297,6 +332,7 @@ class gpu_rank final : public group::membership, public collectives {
     cudaFuncAttributes a{};
     for (void const* const kernel : {reinterpret_cast<void const*>(&entry<begin_call_kernel>),
                                      reinterpret_cast<void const*>(&entry<wait_for_ranks_kernel>),
+                                     reinterpret_cast<void const*>(&entry<exchange_kernel>),
                                      reinterpret_cast<void const*>(&entry<add_partials_kernel>)})
       must(cudaFuncGetAttributes(&a, kernel), "kernels of a group");
   }
@@ -360,6 +396,8 @@ class gpu_rank final : public group::membership, public collectives {
   event ready_, sent_, ended_;
   cudaStream_t stream_ = nullptr;
   std::uint32_t calls_ = 0;
+  std::string problem_;       // of this call
+  bool copies_used_ = false;  // in this call
   std::atomic<bool> in_call_ = false;
 };
 

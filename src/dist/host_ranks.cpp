@@ -55,7 +55,7 @@ std::shared_ptr<gemm_plan const> host_rank::plan(gemm_problem const& p, gemm_ope
   return cached_plan(p, o, emulated_device(options_of(how), how.device), emulator);
 }
 
-void host_rank::begin(std::string const& problem, call_options const& how, bool) {
+void host_rank::begin(std::string const& problem, call_options const& how, beginning) {
   if (in_call_.exchange(true))
     throw rejected({"TW0903", fmt::format("call of rank {}", rank()),
                     "another call of this rank, which has not ended", "one call at a time",

@@ -42,7 +42,7 @@ class host_rank final : public group::membership {
   bool on_gpu() const override { return false; }
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                         call_options const& how) const override;
-  void begin(std::string const& problem, call_options const& how, bool wait) override;
+  void begin(std::string const& problem, call_options const& how, beginning by) override;
   void end(std::string const& failed) override;
   std::byte* buffer(int rank) const override { return buffer_of(epoch_, rank); }
   std::byte* next_buffer(int rank) const override { return buffer_of(epoch_ + 1, rank); }

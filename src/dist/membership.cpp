@@ -9,8 +9,25 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/dist/schedule.hpp"
 
 namespace tw::dist {
+
+void group::membership::run(exchange const& x) {
+  results_are_there();
+  placed_lines const& own = x.to[static_cast<std::size_t>(rank())];
+  copy(own.from, buffer(rank()) + own.offset, own.of);
+  std::vector<int> peers;
+  for (int i = 1; i < ranks(); ++i) {
+    int const to = receiver(ranks(), rank(), i);
+    placed_lines const& c = x.to[static_cast<std::size_t>(to)];
+    send(c.from, buffer(to) + c.offset, c.of);
+    set(rank_flag::sent, to);
+    peers.push_back(sender(ranks(), rank(), i));
+  }
+  wait(rank_flag::sent, peers, x.before);
+  if (x.sum) add(*x.sum);
+}
 
 void check_group(int ranks, group_options const& o) {
   if (ranks < 1 || ranks > max_ranks)

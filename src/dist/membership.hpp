@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,18 @@ class collectives {
   virtual void all_reduce(void const* from, void* to, std::int64_t count, elem type) = 0;
 };
 
+/// The exchange of path::direct: each rank sends lines to every peer, waits for all, and adds.
+struct exchange {
+  std::vector<placed_lines> to;  // to rank r, at an offset of its receive buffer
+  int unit = 16;                 // bytes of a line that are sent together, a multiple of 16
+  std::int64_t most_bytes = 0;   // that a rank sends to a peer
+  std::optional<add_partials_params> sum;
+  awaited before;
+};
+
+/// How a call begins: alone; on all ranks together, for NCCL; by its exchange, which counts it.
+enum class beginning { alone, together, by_exchange };
+
 class group::membership {
  public:
   membership(int rank, int ranks, group_options const& options)
@@ -87,8 +100,8 @@ class group::membership {
                                                 call_options const& how) const = 0;
 
   /// Begins the next call: refuses a broken group (TW0906) and a call during another one (TW0903).
-  /// `problem`: in words, equal on all ranks. `wait`: until all ranks have begun.
-  virtual void begin(std::string const& problem, call_options const& how, bool wait) = 0;
+  /// `problem`: in words, equal on all ranks.
+  virtual void begin(std::string const& problem, call_options const& how, beginning by) = 0;
   /// Ends the call. failed: why it failed, which breaks the group; empty: it did not.
   virtual void end(std::string const& failed) = 0;
 
@@ -110,6 +123,8 @@ class group::membership {
   /// GPU lets the next call throw: TW0901 if a problem is another one, TW0905 after the time-out,
   /// TW0906 if the group is broken or a rank has left.
   virtual void wait(rank_flag kind, std::vector<int> const& from, awaited const& before) = 0;
+  /// Sends, waits and adds; by the acts above, unless a rank has one launch for it.
+  virtual void run(exchange const& x);
 
   /// Breaks the group on all ranks; the first reason counts. Any thread.
   virtual void break_all(std::string const& why) = 0;

@@ -3,6 +3,7 @@
 //             that has their rows, which adds them in the order of the ranks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "dist/call.hpp"
@@ -47,11 +48,19 @@ struct reduce_buffer {
   std::int64_t slot(int rank) const { return rank * slot_bytes; }
 };
 
-reduce_buffer buffer_of(operation op, gemm_problem const& p, shards const& rows, elem type) {
+/// direct: a slot of an all-reduce has all rows, and every rank adds them.
+reduce_buffer buffer_of(operation op, gemm_problem const& p, shards const& rows, elem type,
+                        bool direct) {
   reduce_buffer b;
+  bool const all_rows = direct && op == operation::gemm_all_reduce;
   b.partial = dense(type, order::row_major, p.m, p.n);
-  b.slot_bytes = round_up(bytes_of(b.partial, rows.largest(), p.n), arena_alignment);
+  b.slot_bytes =
+      round_up(bytes_of(b.partial, all_rows ? p.m : rows.largest(), p.n), arena_alignment);
   b.send = b.slot(rows.ranks());
+  if (all_rows) {  // this rank's partial results lie in its slot
+    b.bytes = b.send;
+    return b;
+  }
   b.bytes = b.send + round_up(bytes_of(b.partial, p.m, p.n), arena_alignment);
   if (op != operation::gemm_all_reduce) return b;
   for (role const r : {role::d, role::aux}) {
@@ -174,6 +183,37 @@ void exchange_results(group::membership& m, gemm_problem const& p, gemm_operands
   }
 }
 
+/// Bytes that a rank sends at most to a peer on path::direct.
+std::int64_t sent_bytes(operation op, gemm_problem const& p, shards const& rows, elem type) {
+  std::int64_t const lines = op == operation::gemm_all_reduce ? p.m : rows.largest();
+  return bytes_of(dense(type, order::row_major, lines, p.n), lines, p.n);
+}
+
+/// Each rank receives the partial results of its rows, or of all rows, and adds them. Its GEMM has
+/// written its own partial results.
+exchange direct_exchange(gemm_slice const& sum, reduce_buffer const& b, shards const& rows,
+                         bool all_rows, std::byte const* received, group::membership const& m) {
+  gemm_problem const& p = sum.problem;
+  int const rank = m.rank();
+  exchange x;
+  for (int r = 0; r < rows.ranks(); ++r) {
+    range const of = all_rows ? range{0, p.m} : rows.of(r);
+    std::byte const* const from =
+        received + (all_rows ? b.slot(rank) : b.send + of.begin * b.partial.pitch_bytes());
+    x.to.push_back(copy_of(b.partial, from, of.size, p.n, b.partial, 0, b.slot(rank)));
+    if (r == rank) x.to.back().of.count = 0;
+  }
+  x.unit = add_partials_kernel::wide * size_bytes(b.partial.type);
+  x.before = {rank_act::sum, all_rows ? range{0, p.m} : rows.of(rank)};
+  if (computes_nothing(p)) return x;
+  x.sum = sum_of(p, sum.operands, b, received, rows.ranks());
+  if (!all_rows) {
+    x.sum->own = x.to[static_cast<std::size_t>(rank)].from;
+    x.sum->own_index = rank;
+  }
+  return x;
+}
+
 void run(operation op, group const& g, gemm_problem const& p, gemm_operands const& o,
          call_options const& how) {
   group::membership& m = g.state();
@@ -186,15 +226,19 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   if (p.scale_d)
     throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
                     "quantise D of type f32 after the call (tw::quantize)"});
-  path const via = path_of(m, p, how);
   bool const all_rows = op == operation::gemm_all_reduce;
+  elem const type = partial_type(p, how.float32_partials);
+  path const via = path_of(m, p, how,
+                           {sent_bytes(op, p, rows, type), buffer_of(op, p, rows, type, true).bytes,
+                            p.epilogue.gate != gating::none ? "a gate after the sum" : ""});
   bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
                        (!p.reproducible || !m.reaches_all());
   if (by_nccl && p.reproducible) refuse_unreachable("a reproducible sum");
-  elem const type = partial_type(p, how.float32_partials);
   gemm_problem const partial = partial_of(p, type);
-  reduce_buffer const b = buffer_of(op, p, rows, type);
-  std::string const text = text_of(op, p, rows, type) + (by_nccl ? ", by NCCL" : "");
+  reduce_buffer const b = buffer_of(op, p, rows, type, via == path::direct);
+  std::string const text = text_of(op, p, rows, type) + (by_nccl               ? ", by NCCL"
+                                                         : via == path::direct ? ", direct"
+                                                                               : "");
   gemm_problem result = p;
   if (!all_rows) result.m = own.size;
   check_accepted(partial);
@@ -202,7 +246,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   check_capacity(g, b.bytes, text);
   if (ranks == 1 && m.on_gpu() && !p.reproducible) {
     planned_gemm const whole({p, o}, m, how);
-    run_call(m, text, how, false, [&] { whole.run(m); });
+    run_call(m, text, how, beginning::alone, [&] { whole.run(m); });
     return;
   }
 
@@ -211,13 +255,14 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   to_send.a = o.a, to_send.b = o.b;
   to_send.scale_a = o.scale_a, to_send.scale_b = o.scale_b;
   to_send.second_level_a = o.second_level_a, to_send.second_level_b = o.second_level_b;
-  to_send.d = received + b.send;
+  bool const in_slot = via == path::direct && all_rows;
+  to_send.d = received + (in_slot ? b.slot(rank) : b.send);
   to_send.workspace = o.workspace, to_send.workspace_bytes = o.workspace_bytes;
   std::vector<reduce_step> const steps = reduce_steps(via, rows, rank);
   std::vector<planned_gemm> gemms;
   for (reduce_step const& step : steps) {
     gemm_slice s = slice_of(partial, to_send, extent::m, step.rows);
-    if (via != path::serial && step.sends_to.empty() && step.rows == own)
+    if (!has_one_gemm(via) && step.sends_to.empty() && step.rows == own)
       s.operands.d = received + b.slot(rank);
     gemms.emplace_back(s, m, how);
   }
@@ -226,9 +271,19 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
 
   if (by_nccl) {
     gemm_slice const sum = all_rows ? gemm_slice{p, o} : mine;
-    run_call(m, text, how, true, [&] {
+    run_call(m, text, how, beginning::together, [&] {
       gemms[0].run(m);
       reduce_by_nccl(m, sum, b, rows, all_rows);
+    });
+    return;
+  }
+  if (via == path::direct) {
+    gemm_slice const sum = all_rows ? gemm_slice{p, o} : mine;
+    exchange x = direct_exchange(sum, b, rows, all_rows, received, m);
+    x.most_bytes = sent_bytes(op, p, rows, type);
+    run_call(m, text, how, beginning::by_exchange, [&] {
+      gemms[0].run(m);
+      m.run(x);
     });
     return;
   }
@@ -240,7 +295,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   };
   std::vector<int> others;
   for (int i = 1; i < ranks; ++i) others.push_back(sender(ranks, rank, i));
-  run_call(m, text, how, false, [&] {
+  run_call(m, text, how, beginning::alone, [&] {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       gemms[i].run(m);
       if (!steps[i].sends_to.empty()) m.results_are_there();
@@ -264,8 +319,12 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
 
 }  // namespace
 
-std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type) {
-  return buffer_of(op, p, rows, type).bytes;
+std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type,
+                             std::optional<path> via) {
+  bool const direct = via == path::direct && rows.ranks() > 1;
+  std::int64_t const bytes = buffer_of(op, p, rows, type, direct).bytes;
+  if (via || !is_small(sent_bytes(op, p, rows, type), rows.ranks())) return bytes;
+  return std::max(bytes, buffer_of(op, p, rows, type, true).bytes);
 }
 
 void gemm_reduce_scatter(group const& g, gemm_problem const& p, gemm_operands const& o,

@@ -40,6 +40,7 @@ range after(shards const& s, int rank) { return {s.of(rank).end(), s.extent() - 
 std::vector<gather_step> gather_steps(path via, shards const& s, int rank) {
   int const ranks = s.ranks();
   switch (via) {
+    case path::direct:
     case path::serial: return {{others(ranks, rank, sender), {0, s.extent()}}};
     case path::two_pieces:
       return {
@@ -54,6 +55,7 @@ std::vector<gather_step> gather_steps(path via, shards const& s, int rank) {
 std::vector<reduce_step> reduce_steps(path via, shards const& s, int rank) {
   int const ranks = s.ranks();
   switch (via) {
+    case path::direct:
     case path::serial: return {{{0, s.extent()}, others(ranks, rank, receiver)}};
     case path::two_pieces:
       return {

@@ -29,8 +29,8 @@ class recorder final : public group::membership, public collectives {
                                         call_options const&) const override {
     return cached_plan(p, o, known_device("h200"), -1);
   }
-  void begin(std::string const&, call_options const&, bool wait) override {
-    acts_ = wait ? "begin and wait" : "begin";
+  void begin(std::string const&, call_options const&, beginning by) override {
+    acts_ = by == beginning::together ? "begin and wait" : "begin";
   }
   void end(std::string const& failed) override { add_act("end" + failed); }
   std::byte* buffer(int rank) const override {
@@ -141,12 +141,21 @@ TEST(Acts, SerialCallsUseCollectives) {
             "begin and wait, multiply 40, reduce_scatter bf16 0+768 768+512, end");
   EXPECT_EQ(acts_of(operation::gemm_all_reduce, path::serial, true, true, 0, false, 32),
             "begin and wait, multiply 40, all_reduce bf16 1280, end");
-  // 40 rows.
-  EXPECT_EQ(acts_of(ag, {}, true, true), gather);
   EXPECT_EQ(acts_of(operation::gemm_reduce_scatter, path::serial, true, true, 0, true),
             acts_of(operation::gemm_reduce_scatter, path::serial, true, false, 0, true));
   // Ranks that cannot write each other's memory: every path.
   for (path const via : all_paths) EXPECT_EQ(acts_of(ag, via, false, true), gather);
+}
+
+/// 40 rows are few: the exchange is direct, and partial results of all rows are sent.
+TEST(Acts, SmallCallsAreDirect) {
+  auto const acts = [](operation op) { return acts_of(op, {}, true, true); };
+  EXPECT_EQ(acts(operation::all_gather_gemm),
+            "begin, results, copy, send 1, set 1, wait 1, multiply 40, end");
+  EXPECT_EQ(acts(operation::gemm_reduce_scatter),
+            "begin, multiply 40, results, copy, send 1, set 1, wait 1, add 2 of 24, end");
+  EXPECT_EQ(acts(operation::gemm_all_reduce),
+            "begin, multiply 40, results, copy, send 1, set 1, wait 1, add 2 of 40, end");
 }
 
 TEST(Acts, OperandsThatNcclCannotGatherAreRefusedByRanksWithoutAddresses) {

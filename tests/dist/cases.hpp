@@ -151,7 +151,8 @@ inline ranks_case reduction_case(operation op, types t, std::uint64_t seed, int 
     x.p = {m, n, parts.of(r).size, x.a[0].desc, x.b.desc, x.d.desc};
     x.o = {nullptr, x.b.data(), nullptr, x.d.data()};
     x.e.put(x.p, x.o);
-    c.gathered_bytes = gathered_bytes(op, x.p, c.rows, true);
+    for (path const via : {path::serial, path::direct})
+      c.gathered_bytes = std::max(c.gathered_bytes, gathered_bytes(op, x.p, c.rows, true, via));
   }
   return c;
 }

@@ -83,7 +83,7 @@ TEST(AllGatherGemm, ScalesOfAAreGathered) {
     o.scale_a = scales.data(), o.scale_b = of_b.data();
     matrix const want = on_one_device(p, o, like);
     shards const rows({17, 0, 23});
-    for (path const via : all_paths) {
+    for (path const via : paths_of(true)) {
       auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
       run_ranks(groups, [&](group const& g) {
         matrix my_a = part_of(a, rows.of(g.rank()), {0, k}, 16);
@@ -158,7 +158,7 @@ void check_gate_or_aux(operation op, gating gate) {
   o.aux = want_aux.data();
   matrix const want = on_one_device(p, o, like);
   shards const rows = shards::even(m, 3), parts({8, 0, 32});
-  for (path const via : all_paths) {
+  for (path const via : paths_of(gate != gating::none)) {
     auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
     run_ranks(groups, [&](group const& g) {
       range const part = parts.of(g.rank());

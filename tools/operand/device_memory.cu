@@ -81,6 +81,12 @@ void device_matrix::download(std::byte* to) const {
   copy_lines(to, host_.line(), data_, host_.padded_line(), host_, cudaMemcpyDeviceToHost);
 }
 
+device_stream::device_stream() {
+  must(cudaStreamCreateWithFlags(&at_, cudaStreamNonBlocking), "a stream");
+}
+device_stream::~device_stream() { cudaStreamDestroy(at_); }
+void device_stream::synchronize() const { must(cudaStreamSynchronize(at_), "the GEMM on the GPU"); }
+
 device_time time_on_device(std::function<void(cudaStream_t)> const& work) {
   event const start = make_event(), stop = make_event();
   auto const seconds_of = [&](int runs) {

@@ -51,6 +51,20 @@ class device_workspace {
   void* data_ = nullptr;
 };
 
+/// A stream that does not wait for others.
+class device_stream {
+ public:
+  device_stream();
+  ~device_stream();
+  device_stream(device_stream const&) = delete;
+  device_stream& operator=(device_stream const&) = delete;
+  operator cudaStream_t() const { return at_; }
+  void synchronize() const;
+
+ private:
+  cudaStream_t at_ = nullptr;
+};
+
 /// Seconds of one run of `work` on the GPU, by its event clock: one run to warm up, then the mean
 /// of runs back to back for about 20 ms, at most 20.
 struct device_time {

@@ -12,6 +12,9 @@ device_matrix::device_matrix(matrix_view const&) { throw rejected(gpu().why_not)
 device_matrix::~device_matrix() = default;
 void device_matrix::upload() { throw rejected(gpu().why_not); }
 void device_matrix::download(std::byte*) const { throw rejected(gpu().why_not); }
+device_stream::device_stream() { throw rejected(gpu().why_not); }
+device_stream::~device_stream() = default;
+void device_stream::synchronize() const { throw rejected(gpu().why_not); }
 device_time time_on_device(std::function<void(cudaStream_t)> const&) {
   throw rejected(gpu().why_not);
 }

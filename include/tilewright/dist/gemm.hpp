@@ -42,8 +42,10 @@ namespace tw::dist {
 struct call_options {
   /// Rows of each rank; nothing: shards::even(M, ranks).
   std::optional<shards> rows;
-  /// How the operation is cut. Nothing: path::pieces; on GPUs below 512 rows path::serial. Ranks
-  /// may differ, except for path::serial of a group with a communicator.
+  /// How the operation is cut. Nothing: path::pieces; on GPUs below 512 rows path::direct if a rank
+  /// sends at most 4 MiB, else path::serial. Ranks may differ, except for path::direct, and for
+  /// path::serial of a group with a communicator. path::direct is refused (TW0904) if scales of A
+  /// travel, or if a gate follows the sum.
   std::optional<path> via;
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
@@ -79,8 +81,9 @@ void gemm_all_reduce(group const& g, gemm_problem const& p, gemm_operands const&
                      call_options const& how = {});
 
 /// Bytes of a receive buffer that a call needs: group_options::gathered_bytes. Equal on all ranks.
+/// via: call_options::via; nothing: of the path that a call takes by default.
 std::int64_t gathered_bytes(operation op, gemm_problem const& p, shards const& rows,
-                            bool float32_partials = false);
+                            bool float32_partials = false, std::optional<path> via = {});
 
 /// The type of partial results of a problem whose K is split.
 elem partial_type(gemm_problem const& p, bool float32_partials);

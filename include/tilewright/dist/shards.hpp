@@ -24,9 +24,12 @@ constexpr bool splits_k(operation op) { return op != operation::all_gather_gemm;
 ///   serial      one GEMM, before or after the communication
 ///   two_pieces  one GEMM of the rank's own shard, and one or two of the other rows
 ///   pieces      one GEMM of each shard, which is sent during the other GEMMs
-enum class path : std::uint8_t { serial, two_pieces, pieces };
-inline constexpr char const* path_names[] = {"serial", "two-pieces", "pieces"};
+///   direct      one GEMM, before or after one launch that stores to all peers and waits for them:
+///               for small M
+enum class path : std::uint8_t { serial, two_pieces, pieces, direct };
+inline constexpr char const* path_names[] = {"serial", "two-pieces", "pieces", "direct"};
 constexpr char const* name(path p) { return path_names[static_cast<int>(p)]; }
+constexpr bool has_one_gemm(path p) { return p == path::serial || p == path::direct; }
 
 /// Rows [begin, begin + size).
 struct range {

@@ -46,6 +46,13 @@ __global__ void fill_elements(std::uint16_t* to, std::uint64_t count, std::uint3
     to[i] = to_bf16(element(i, seed, integer)).bits;
 }
 
+/// path::direct is for small M.
+std::vector<dist::path> paths_of(dist_shape const& s) {
+  std::vector<dist::path> list = {dist::path::serial, dist::path::two_pieces, dist::path::pieces};
+  if (s.m < 512) list.push_back(dist::path::direct);
+  return list;
+}
+
 std::uint32_t seed_of_a(int rank) { return 100 + static_cast<std::uint32_t>(rank); }
 std::uint32_t seed_of_b(int rank) { return 200 + static_cast<std::uint32_t>(rank); }
 
@@ -93,7 +100,7 @@ class rank_layer {
     problem_.a = {elem::bf16, order::row_major, s.k};
     problem_.b = {elem::bf16, order::col_major, s.k};
     problem_.d = {elem::bf16, order::row_major, s.n};
-    for (dist::path const via : {dist::path::serial, dist::path::two_pieces, dist::path::pieces})
+    for (dist::path const via : paths_of(s))
       methods_.push_back({std::string(name(via)), true, [this, via] { ours(via); }});
     if (library != nullptr) {
       product_.emplace(*library, problem_);
@@ -394,8 +401,9 @@ std::unique_ptr<dist_lab> open_dist_lab(dist_bench_options const& o,
     p.a = {elem::bf16, order::row_major, s.k};
     p.b = {elem::bf16, order::col_major, s.k};
     p.d = {elem::bf16, order::row_major, s.n};
-    largest =
-        std::max(largest, dist::gathered_bytes(s.op, p, dist::shards::even(s.m, ranks), false));
+    for (dist::path const via : paths_of(s))
+      largest = std::max(largest,
+                         dist::gathered_bytes(s.op, p, dist::shards::even(s.m, ranks), false, via));
   }
   return std::make_unique<gpu_dist_lab>(o, ranks, largest);
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// ranks_run.cpp  Shards of a GEMM's operands, and the ranks' calls.
+// ranks_run.cpp  Shards of a GEMM's operands, and the calls of ranks in the emulator or on a GPU.
 #include "tools/command/gemm/ranks_run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "dist/slice.hpp"
@@ -16,6 +20,8 @@
 #include "tilewright/dist/gemm.hpp"
 #include "tilewright/problem/operand.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/operand/device_memory.hpp"
+#include "tools/operand/device_operands.hpp"
 #include "tools/operand/memory.hpp"
 #include "tools/request/family_choice.hpp"
 
@@ -103,13 +109,95 @@ gemm_plan plan_of_piece(gemm_request const& r, gemm_problem const& p, gemm_opera
   return plan;
 }
 
+/// D and the auxiliary output of a rank of an all-reduce: each has all rows.
+class outputs_of_rank {
+ public:
+  outputs_of_rank(gemm_files const& files, bool on_gpu) : on_gpu_(on_gpu) {
+    for (operand_desc const& x : operands_of(files.problem())) {
+      if (!x.written) continue;
+      bool const aux = x.is == role::aux;
+      host_.emplace_back((aux ? files.aux_shape() : files.d_shape()).size());
+      is_.push_back(x.is);
+      if (on_gpu)
+        on_device_.push_back(
+            std::make_unique<device_matrix>(view_of(files.problem(), x, host_.back().data())));
+    }
+  }
+  void put(gemm_operands& o) const {
+    for (std::size_t i = 0; i < is_.size(); ++i)
+      set_address(o, is_[i],
+                  on_gpu_ ? on_device_[i]->data() : static_cast<void const*>(host_[i].data()));
+  }
+  /// Does D have these bits?
+  bool equals(void const* d, std::size_t bytes) {
+    for (std::size_t i = 0; i < is_.size(); ++i)
+      if (is_[i] == role::d) {
+        if (on_gpu_) on_device_[i]->download(host_[i].data());
+        return std::memcmp(host_[i].data(), d, bytes) == 0;
+      }
+    return true;
+  }
+
+ private:
+  bool on_gpu_;
+  std::vector<role> is_;
+  std::vector<host_buffer> host_;
+  std::vector<std::unique_ptr<device_matrix>> on_device_;
+};
+
+void call(operation op, dist::group const& g, dist::gemm_slice const& s,
+          dist::call_options const& how) {
+  if (op == operation::all_gather_gemm)
+    dist::all_gather_gemm(g, s.problem, s.operands, how);
+  else if (op == operation::gemm_reduce_scatter)
+    dist::gemm_reduce_scatter(g, s.problem, s.operands, how);
+  else
+    dist::gemm_all_reduce(g, s.problem, s.operands, how);
+}
+
+/// Virtual ranks on the current GPU: the second of two calls of all ranks, in seconds.
+double call_on_gpu(operation op, std::vector<dist::group> const& groups,
+                   std::vector<dist::gemm_slice>& of_rank, dist::call_options const& how) {
+  std::size_t const ranks = groups.size();
+  std::vector<std::unique_ptr<device_stream>> streams;
+  std::vector<std::unique_ptr<device_workspace>> workspaces;
+  for (dist::gemm_slice& s : of_rank) {
+    streams.push_back(std::make_unique<device_stream>());
+    workspaces.push_back(std::make_unique<device_workspace>());
+    s.operands.workspace = workspaces.back()->data();
+    s.operands.workspace_bytes = device_workspace::size_bytes;
+  }
+  double seconds = 0;
+  std::barrier all(static_cast<std::ptrdiff_t>(ranks));
+  dist::run_ranks(groups, [&](dist::group const& g) {
+    struct leaves {
+      std::barrier<>& of;
+      ~leaves() { of.arrive_and_drop(); }
+    } const at_end{all};
+    auto const i = static_cast<std::size_t>(g.rank());
+    dist::call_options mine = how;
+    mine.stream = *streams[i];
+    for (int run = 0; run < 2; ++run) {
+      all.arrive_and_wait();
+      auto const start = std::chrono::steady_clock::now();
+      call(op, g, of_rank[i], mine);
+      streams[i]->synchronize();
+      g.check();
+      all.arrive_and_wait();
+      if (i == 0)
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+  });
+  return seconds;
+}
+
 }  // namespace
 
 void check_ranks(gemm_request const& r) {
   if (!r.ranks.any()) return;
   check_rank_options(r.ranks);
-  if (r.device == device_choice::gpu)
-    refuse("TW0907", "--ranks", "--device gpu", "the emulator", "leave --device out");
+  // Before CUDA starts: each rank has streams that must not wait for other streams.
+  if (r.device == device_choice::gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   if (r.check && r.ranks.split_k && r.ranks.partials_of_d)
     refuse("TW0615", "command line", "--check with --partials d", "--partials f32 with it",
            "the error bound is proven for partial results in float32");
@@ -119,8 +207,11 @@ void check_ranks(gemm_request const& r) {
 }
 
 gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data) {
-  gemm_problem const& p = files.problem();
-  gemm_operands const o = data.operands();
+  bool const on_gpu = r.device == device_choice::gpu && choose_gpu(r.device);
+  std::optional<copied_operands<>> on_device;
+  if (on_gpu) on_device.emplace(files.problem(), data.operands());
+  gemm_problem const& p = on_gpu ? on_device->problem() : files.problem();
+  gemm_operands const o = on_gpu ? on_device->operands() : data.operands();
   operation const op = r.ranks.operation();
   int const ranks = r.ranks.ranks;
   rank_shards const by = shards_of(r.ranks, p);
@@ -134,50 +225,52 @@ gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_dat
   how.emulator.catch_crashes = false;
 
   // Of an all-reduce each rank has a separate D; the first one is the result.
-  std::vector<host_buffer> copies;
   bool const all_rows = op == operation::gemm_all_reduce;
+  std::vector<std::unique_ptr<outputs_of_rank>> outputs;
   std::vector<dist::gemm_slice> of_rank;
   std::int64_t need = 0;
   for (int i = 0; i < ranks; ++i) {
     of_rank.push_back(slice_of_rank(op, p, o, by, i));
-    need = std::max(
-        need, dist::gathered_bytes(op, of_rank.back().problem, by.rows, how.float32_partials));
+    need = std::max(need, dist::gathered_bytes(op, of_rank.back().problem, by.rows,
+                                               how.float32_partials, how.via));
     if (!all_rows || i == 0) continue;
-    of_rank.back().operands.d = copies.emplace_back(files.d_shape().size()).data();
-    if (p.aux) of_rank.back().operands.aux = copies.emplace_back(files.aux_shape().size()).data();
+    outputs.push_back(std::make_unique<outputs_of_rank>(files, on_gpu));
+    outputs.back()->put(of_rank.back().operands);
   }
-  require_memory(bytes{2 * need * ranks}, "receive buffers of the ranks");
-  std::vector<emu::statistics> counts(static_cast<std::size_t>(ranks));
-  constexpr double no_limit_s = 1e9;  // a rank that fails ends the waits of the others
-  auto const groups =
-      dist::group::virtual_ranks(ranks, {.gathered_bytes = need, .timeout_s = no_limit_s});
   gemm_run run;
-  run.device = "emulator";
-  run.threads = how.emulator.os_threads * ranks;
-  run.plan = plan_of_piece(r, p, o, by, emulated_device(how.emulator, how.device));
-  auto const start = std::chrono::steady_clock::now();
-  dist::run_ranks(groups, [&](dist::group const& g) {
-    auto const i = static_cast<std::size_t>(g.rank());
-    dist::call_options mine = how;
-    mine.emulator.counted = &counts[i];
-    auto const& [problem, operands] = of_rank[i];
-    if (op == operation::all_gather_gemm)
-      dist::all_gather_gemm(g, problem, operands, mine);
-    else if (op == operation::gemm_reduce_scatter)
-      dist::gemm_reduce_scatter(g, problem, operands, mine);
-    else
-      dist::gemm_all_reduce(g, problem, operands, mine);
-  });
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.hazards = r.hazards;
-  run.ordinary_accesses = counts[0].plain_accesses_seen;
+  run.on_gpu = on_gpu;
+  run.device = on_gpu ? gpu().name : "emulator";
+  std::vector<emu::statistics> counts(static_cast<std::size_t>(ranks));
+  if (on_gpu) {
+    constexpr double limit_s = 60;
+    auto const groups =
+        dist::group::virtual_ranks_on_gpu(ranks, {.gathered_bytes = need, .timeout_s = limit_s});
+    run.plan = plan_of_piece(r, p, of_rank[0].operands, by, gpu_device());
+    run.seconds = call_on_gpu(op, groups, of_rank, how);
+    on_device->download();
+  } else {
+    require_memory(bytes{2 * need * ranks}, "receive buffers of the ranks");
+    constexpr double no_limit_s = 1e9;  // a rank that fails ends the waits of the others
+    auto const groups =
+        dist::group::virtual_ranks(ranks, {.gathered_bytes = need, .timeout_s = no_limit_s});
+    run.threads = how.emulator.os_threads * ranks;
+    run.plan = plan_of_piece(r, p, o, by, emulated_device(how.emulator, how.device));
+    auto const start = std::chrono::steady_clock::now();
+    dist::run_ranks(groups, [&](dist::group const& g) {
+      auto const i = static_cast<std::size_t>(g.rank());
+      dist::call_options mine = how;
+      mine.emulator.counted = &counts[i];
+      call(op, g, of_rank[i], mine);
+    });
+    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run.hazards = r.hazards;
+    run.ordinary_accesses = counts[0].plain_accesses_seen;
+  }
   run.ranks = ranks_done{ranks, op, r.ranks.via, sizes_text(by.rows), sizes_text(by.parts)};
   if (r.ranks.split_k) run.ranks->partials = dist::partial_type(p, how.float32_partials);
   auto const bytes_of_d = static_cast<std::size_t>(files.d_shape().size().count);
-  for (int i = 1; all_rows && i < ranks; ++i)
-    run.ranks->equal =
-        run.ranks->equal &&
-        std::memcmp(of_rank[static_cast<std::size_t>(i)].operands.d, o.d, bytes_of_d) == 0;
+  for (auto const& x : outputs)
+    run.ranks->equal = x->equals(data.operands().d, bytes_of_d) && run.ranks->equal;
   return run;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ranks_run.hpp  A GEMM divided over ranks, which are threads of this process in the emulator.
+// ranks_run.hpp  A GEMM divided over ranks, which are threads of this process: in the emulator, or
+//                virtual ranks on one GPU.
 #pragma once
 
 #include "tools/command/gemm/gemm_inputs.hpp"
@@ -8,7 +9,7 @@
 
 namespace tw {
 
-/// Refuses options that do not fit to each other (TW0615), and a GPU (TW0907).
+/// Refuses options that do not fit to each other (TW0615).
 void check_ranks(gemm_request const& r);
 
 /// Divides the operands in memory, runs the operation on every rank and puts D together in

@@ -23,6 +23,8 @@ struct strided_matrix {
 struct add_partials_params {
   void const* parts;
   std::int64_t part_stride, pitch;  // elements: from a partial result to the next, between rows
+  void const* own;  // nullptr: all are at `parts`; else where partial result `own_index` is
+  int own_index;
   int count, rows, cols;
   elem type;         // of partial results: f32, bf16, f16 or s32
   strided_matrix d;  // (rows, cols), or (rows, cols / 2) with a gate
@@ -48,7 +50,7 @@ struct add_partials_kernel {
     };
     return !p.gated && p.aux.data == nullptr && p.cols % wide == 0 && p.pitch % wide == 0 &&
            p.part_stride % wide == 0 && p.d.col_stride == 1 && p.d.row_stride % wide == 0 &&
-           is_wide_float(p.type) && is_wide_float(p.d.type) && aligned(p.parts) &&
+           is_wide_float(p.type) && is_wide_float(p.d.type) && aligned(p.parts) && aligned(p.own) &&
            aligned(p.d.data);
   }
 
@@ -58,32 +60,53 @@ struct add_partials_kernel {
       grid_dependency_wait();
     }
     int const row = cta_id();
-    fused_params const& f = p.epilogue.fused;
     if (takes_wide(p)) {
       for (int col = thread_id() * wide; col < p.cols; col += threads * wide) add_wide(p, row, col);
       return;
     }
     int const d_cols = p.gated ? p.cols / 2 : p.cols;
-    for (int col = thread_id(); col < d_cols; col += threads) {
-      if (p.d.type == elem::s32) {  // the sum itself
-        static_cast<words::b32*>(p.d.data)[place(p.d, row, col)] = integer_sum(p, row, col);
-        continue;
-      }
-      float y = 0;
-      if (!p.gated) {
-        float const x = linear(p, row, col);
-        with_activation<false>(f.act, [&](auto act) { y = act(x); });
-      } else {
-        float const gate = linear(p, row, col * f.gate_step);
-        float const up = linear(p, row, col * f.gate_step + f.up_offset);
-        with_activation<true>(f.act, [&](auto act) { y = act(gate) * act.up(up); });
-      }
-      if (f.c_last) y = with_c(p, row, col, y);
-      store(p.d, row, col, y);
+    for (int col = thread_id(); col < d_cols; col += threads) add_one(p, row, col);
+  }
+
+  /// Columns [col, col + 8) of a row, as far as there are columns. No gate.
+  TW_DEVICE static void add_eight(params const& p, int row, int col) {
+    if (takes_wide(p)) {
+      add_wide(p, row, col);
+      return;
     }
+    for (int i = col; i < p.cols && i < col + wide; ++i) add_one(p, row, i);
   }
 
  private:
+  /// An element of D.
+  TW_DEVICE static void add_one(params const& p, int row, int col) {
+    fused_params const& f = p.epilogue.fused;
+    if (p.d.type == elem::s32) {  // the sum itself
+      static_cast<words::b32*>(p.d.data)[place(p.d, row, col)] = integer_sum(p, row, col);
+      return;
+    }
+    float y = 0;
+    if (!p.gated) {
+      float const x = linear(p, row, col);
+      with_activation<false>(f.act, [&](auto act) { y = act(x); });
+    } else {
+      float const gate = linear(p, row, col * f.gate_step);
+      float const up = linear(p, row, col * f.gate_step + f.up_offset);
+      with_activation<true>(f.act, [&](auto act) { y = act(gate) * act.up(up); });
+    }
+    if (f.c_last) y = with_c(p, row, col, y);
+    store(p.d, row, col, y);
+  }
+
+  /// The partial result of rank i: its address, and the place of an element there.
+  TW_DEVICE static void const* part(params const& p, int i) {
+    return p.own != nullptr && i == p.own_index ? p.own : p.parts;
+  }
+  TW_DEVICE static std::int64_t place_in(params const& p, int i, int row, int col) {
+    std::int64_t const in_part = row * p.pitch + col;
+    return p.own != nullptr && i == p.own_index ? in_part : i * p.part_stride + in_part;
+  }
+
   TW_DEVICE static std::int64_t place(strided_matrix const& m, int row, int col) {
     return row * m.row_stride + col * m.col_stride;
   }
@@ -92,7 +115,7 @@ struct add_partials_kernel {
   TW_DEVICE static std::uint32_t integer_sum(params const& p, int row, int col) {
     std::uint32_t sum = 0;
     for (int i = 0; i < p.count; ++i)
-      sum += static_cast<words::b32 const*>(p.parts)[i * p.part_stride + row * p.pitch + col];
+      sum += static_cast<words::b32 const*>(part(p, i))[place_in(p, i, row, col)];
     return sum;
   }
 
@@ -101,7 +124,7 @@ struct add_partials_kernel {
       return static_cast<float>(static_cast<std::int32_t>(integer_sum(p, row, col)));
     float sum = 0;
     for (int i = 0; i < p.count; ++i)
-      sum += load_as_float(p.parts, p.type, i * p.part_stride + row * p.pitch + col);
+      sum += load_as_float(part(p, i), p.type, place_in(p, i, row, col));
     return sum;
   }
 
@@ -111,10 +134,11 @@ struct add_partials_kernel {
     T x[4];
   };
 
-  /// Elements `i` and up of a partial result, added to the sums.
-  TW_DEVICE static void add_part(params const& p, std::int64_t i, float (&sum)[wide]) {
+  /// Elements `i` and up of a partial result at `at`, added to the sums.
+  TW_DEVICE static void add_part(params const& p, void const* at, std::int64_t i,
+                                 float (&sum)[wide]) {
     if (p.type == elem::f32) {
-      auto const* const from = static_cast<four<float> const*>(p.parts) + i / 4;
+      auto const* const from = static_cast<four<float> const*>(at) + i / 4;
       TW_UNROLL
       for (int half = 0; half < 2; ++half) {
         four<float> const v = from[half];
@@ -123,7 +147,7 @@ struct add_partials_kernel {
       }
       return;
     }
-    b32<4> const v = load_16(static_cast<words::b16 const*>(p.parts) + i);
+    b32<4> const v = load_16(static_cast<words::b16 const*>(at) + i);
     TW_UNROLL
     for (int j = 0; j < 4; ++j) {
       sum[2 * j] += half_as_float(static_cast<std::uint16_t>(v.r[j]), p.type);
@@ -135,7 +159,7 @@ struct add_partials_kernel {
   TW_DEVICE static void add_wide(params const& p, int row, int col) {
     fused_params const& f = p.epilogue.fused;
     float y[wide] = {};
-    for (int i = 0; i < p.count; ++i) add_part(p, i * p.part_stride + row * p.pitch + col, y);
+    for (int i = 0; i < p.count; ++i) add_part(p, part(p, i), place_in(p, i, row, col), y);
     TW_UNROLL
     for (int j = 0; j < wide; ++j) y[j] = linear_of(p, row, col + j, y[j]);
     with_activation<false>(f.act, [&](auto act) {

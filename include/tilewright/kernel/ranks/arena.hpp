@@ -14,6 +14,9 @@
 namespace tw {
 
 inline constexpr int arena_ranks = 16;
+/// CTAs of a launch that exchanges (exchange.hpp), at most. They wait for peers: the GEMMs of other
+/// groups on the GPU need SMs.
+inline constexpr int exchange_ctas = 32;
 
 /// A word that another rank writes, in a separate cache line.
 struct alignas(64) arena_word {
@@ -52,12 +55,14 @@ struct alignas(64) failure_record {
 struct gpu_arena_head {
   // Rank s writes these at index s.
   arena_word flags[rank_flags][arena_ranks];
-  arena_word left[arena_ranks];             // 1: the rank has destroyed its group
-  failure_record failures[2][arena_ranks];  // of its kernels; of its host
+  arena_word left[arena_ranks];                      // 1: the rank has destroyed its group
+  std::uint64_t pushed[arena_ranks][exchange_ctas];  // flags of the CTAs of its exchange
+  failure_record failures[2][arena_ranks];           // of its kernels; of its host
   // The rank writes these itself.
   arena_word epoch;               // of its last call
   arena_word used;                // 1 + the receive buffer of its last call; 0: no call was made
   arena_word outgoing;            // the flag of the call, which copies take to the peers
+  arena_word ended;               // CTAs of an exchange that have ended
   alignas(64) call_text text[2];  // the problem of call i: text[i % 2]
   std::uint64_t identity[4];  // of from_nccl: a pattern, the rank, the size of a buffer, the epoch
 };

@@ -16,15 +16,27 @@ struct rank_wait {
   rank_flag flag;
   rank_act act;
   std::int64_t first_row, rows;
+  std::uint64_t mine;          // this rank's flag of the call
+  std::uint64_t const* flags;  // of rank r: flags[r * stride]
+  int stride;
+  bool compares = true;  // the digests of the ranks
 
-  /// Returns when the flags are there or the group is broken. What the ranks released before their
-  /// flags is visible to the caller's thread, and to launches after this one.
-  TW_DEVICE void run() const {
+  /// A wait for flags of a kind.
+  TW_DEVICE static rank_wait of(ranks_view const& at, std::uint32_t from, rank_flag flag,
+                                rank_act act, std::int64_t first_row, std::int64_t rows,
+                                std::uint64_t mine) {
+    constexpr int words = sizeof(arena_word) / sizeof(std::uint64_t);
+    return {at,        from, flag, act,
+            first_row, rows, mine, &at.heads[at.rank]->flags[static_cast<int>(flag)][0].value,
+            words};
+  }
+
+  /// Returns when the flags are there: true, or the group is broken: false. What the ranks released
+  /// before their flags is visible to the caller's thread, and to launches after this one.
+  TW_DEVICE bool run() const {
     int const lane = thread_id();
     gpu_arena_head const& own = *at.heads[at.rank];
-    std::uint64_t const mine = own.outgoing.value;
     bool const waits = lane < at.ranks && (from >> lane & 1) != 0;
-    arena_word const* const flags = own.flags[static_cast<int>(flag)];
     arena_word const* const begun = own.flags[static_cast<int>(rank_flag::begun)];
     failure_record const& failure = own.failures[lane / arena_ranks][lane % arena_ranks];
     std::uint64_t const start = global_timer_ns();
@@ -34,11 +46,12 @@ struct rank_wait {
       bool arrived = true;
       if (waits) {
         bool const has_left = load_acquire<scope::sys>(&own.left[lane].value) != 0;
-        seen = load_acquire<scope::sys>(&flags[lane].value);
+        seen = load_acquire<scope::sys>(&flags[lane * stride]);
         arrived = seen != 0 && epoch_reached(epoch_of(seen), epoch_of(mine));
         now = global_timer_ns();
-        if (other_problem(seen, mine) ||
-            (!arrived && other_problem(load_acquire<scope::sys>(&begun[lane].value), mine)))
+        if (compares &&
+            (other_problem(seen, mine) ||
+             (!arrived && other_problem(load_acquire<scope::sys>(&begun[lane].value), mine))))
           found = rank_failure::other_problem;
         else if (!arrived && has_left)
           found = rank_failure::left;
@@ -47,15 +60,15 @@ struct rank_wait {
       }
       std::uint32_t const finders = ballot(found != rank_failure::none);
       if (finders != 0) {
-        if (lane == lowest(finders)) publish(found, lane, mine, seen, now - start);
-        return;
+        if (lane == lowest(finders)) publish(found, lane, seen, now - start);
+        return false;
       }
-      if (vote_all(arrived)) return;
+      if (vote_all(arrived)) return true;
       bool const broken = load_acquire<scope::sys>(&failure.whole) != 0;
       std::uint32_t const breakers = ballot(broken);
       if (breakers != 0) {
         if (lane == lowest(breakers)) copy(*at.report, failure);
-        return;
+        return false;
       }
       backoff();
     }
@@ -72,7 +85,7 @@ struct rank_wait {
   }
 
   /// Writes the failure to all arenas and to the host.
-  TW_DEVICE void publish(rank_failure why, int of, std::uint64_t mine, std::uint64_t seen,
+  TW_DEVICE void publish(rank_failure why, int of, std::uint64_t seen,
                          std::uint64_t waited_ns) const {
     failure_record r = {};
     r.why = why, r.by = static_cast<std::uint32_t>(at.rank), r.of = static_cast<std::uint32_t>(of);
@@ -113,7 +126,9 @@ struct wait_for_ranks_kernel {
   static constexpr int threads = 32, cluster = 1, smem_bytes = 0;
 
   TW_DEVICE static void run(params const& p) {
-    rank_wait{p.at, p.from, p.flag, p.act, p.first_row, p.rows}.run();
+    rank_wait::of(p.at, p.from, p.flag, p.act, p.first_row, p.rows,
+                  p.at.heads[p.at.rank]->outgoing.value)
+        .run();
   }
 };
 
