@@ -69,7 +69,8 @@ def add(options):
         sys.exit(f"{options.result}: no result of `tilewright bench ceiling --json` with memory")
     note = f"{result['device']['card']}, {result['environment']['date'][:10]}"
     record["measured"] = {"note": note, **{
-        m["level"]: {f: float(f"{m[f]:.4g}") for f in FIGURES} for m in result["memory"]}}
+        m["level"]: {f: float(f"{m[f]:.4g}") for f in FIGURES} for m in result["memory"]
+        if m["level"] in LEVELS}}
     path.write_text(json.dumps(checked(path, record), indent=1) + "\n", encoding="utf-8")
 
 

@@ -44,6 +44,7 @@ struct article_row {
 };
 article_row article_of(std::string const& level) {
   if (level == "shared memory") return {"33", "23"};
+  if (level == "DSMEM") return {"-", "-"};
   if (level == "L1") return {"33", "33"};
   if (level == "L2") return {"12", "200"};
   return {"3.35", "700"};

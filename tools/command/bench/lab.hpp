@@ -36,7 +36,7 @@ struct ceiling_row {
 
 /// One level of memory: reads of all SMs, and the latency of a load. NaN: not measured.
 struct memory_row {
-  std::string level;  // "shared memory", "L1", "L2", "DRAM"
+  std::string level;  // "shared memory", "DSMEM" (of another CTA), "L1", "L2", "DRAM"
   double gb_per_s = not_measured;
   double bytes_per_clock_sm = not_measured;  // of an SM
   double latency_clocks = not_measured;

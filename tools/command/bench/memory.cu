@@ -47,6 +47,11 @@ __device__ uint4 load_global(uint4 const* p) {
   return v;
 }
 
+/// The thread's i-th word of those at `base`.
+__device__ unsigned word_at(unsigned base, unsigned i) {
+  return base + 16 * ((threadIdx.x + i * threads) % static_cast<unsigned>(smem_words));
+}
+
 __device__ unsigned mixed(uint4 v) { return v.x ^ v.y ^ v.z ^ v.w; }
 
 /// Reads `count` words of 16 bytes `rounds` times unroll times with each thread.
@@ -59,8 +64,7 @@ __global__ void __launch_bounds__(threads) read_shared(int rounds, unsigned* sin
   for (int r = 0; r < rounds; ++r) {
     uint4 v[unroll];
     TW_UNROLL
-    for (int i = 0; i < unroll; ++i)
-      v[i] = load_shared(base + 16 * ((threadIdx.x + i * threads) % smem_words));
+    for (int i = 0; i < unroll; ++i) v[i] = load_shared(word_at(base, i));
     TW_UNROLL
     for (int i = 0; i < unroll; ++i) sum ^= mixed(v[i]);
   }
@@ -119,6 +123,62 @@ __global__ void follow_shared(int loads, long long* clocks, unsigned* sink) {
   for (int i = 0; i < loads; ++i) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory");
   *sink = at;
   *clocks = clock64() - begin;
+}
+
+// ---- the shared memory of the other CTA of a pair: distributed shared memory ----
+
+__device__ void pair_sync() {
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+/// The address of `own` in the other CTA of the pair.
+__device__ unsigned in_the_other(unsigned own) {
+  unsigned rank, address;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(own), "r"(rank ^ 1));
+  return address;
+}
+
+/// As read_shared, of the other CTA's words.
+__global__ void __cluster_dims__(2) __launch_bounds__(threads)
+    read_pair(int rounds, unsigned* sink) {
+  __shared__ uint4 words[smem_words];
+  for (int i = threadIdx.x; i < smem_words; i += threads) words[i] = make_uint4(i, 1, 2, 3);
+  pair_sync();
+  unsigned const base = in_the_other(static_cast<unsigned>(__cvta_generic_to_shared(words)));
+  unsigned sum = 0;
+  for (int r = 0; r < rounds; ++r) {
+    uint4 v[unroll];
+    TW_UNROLL
+    for (int i = 0; i < unroll; ++i)
+      asm volatile("ld.volatile.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)
+                   : "r"(word_at(base, i)));
+    TW_UNROLL
+    for (int i = 0; i < unroll; ++i) sum ^= mixed(v[i]);
+  }
+  if (sum == 0x5EED5EEDU) *sink = sum;
+  pair_sync();  // the other CTA may still read
+}
+
+/// As follow_shared: CTA 0 follows a chain that lies in CTA 1.
+__global__ void __cluster_dims__(2) follow_pair(int loads, long long* clocks, unsigned* sink) {
+  __shared__ unsigned chain[256];
+  auto const own = static_cast<unsigned>(__cvta_generic_to_shared(chain));
+  // Addresses of a CTA's own words as the other one needs them: of rank 1, seen from anywhere.
+  unsigned base;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, 1;" : "=r"(base) : "r"(own));
+  for (int i = 0; i < 256; ++i) chain[i] = base + 4 * ((i + 33) % 256);
+  pair_sync();
+  if (blockIdx.x == 0) {
+    unsigned at = base;
+    long long const begin = clock64();
+    for (int i = 0; i < loads; ++i)
+      asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory");
+    *sink = at;
+    *clocks = clock64() - begin;
+  }
+  pair_sync();
 }
 
 /// Counters and sinks of the kernels.
@@ -192,10 +252,14 @@ std::vector<memory_row> measure_memory(measured_device& device, int rounds, doub
     device.watch().wait();
   };
   memory_row smem{"shared memory"}, l1{"L1"}, l2{"L2"}, dram{"DRAM"};
+  memory_row pair{"DSMEM"};
 
   constexpr int many = 4000, fewer = 400;
   m.rate(smem, many, [&](cudaStream_t on) {
     read_shared<<<m.ctas(), threads, 0, on>>>(many, s.sink<unsigned>());
+  });
+  m.rate(pair, many / 4, [&](cudaStream_t on) {
+    read_pair<<<m.ctas(), threads, 0, on>>>(many / 4, s.sink<unsigned>());
   });
   m.rate(l1, many, [&](cudaStream_t on) {
     read_global<true><<<m.ctas(), threads, 0, on>>>(words, l1_words, many, s.sink<unsigned>());
@@ -209,6 +273,9 @@ std::vector<memory_row> measure_memory(measured_device& device, int rounds, doub
   constexpr int loads = 4096;
   smem.latency_clocks = m.latency(s, loads, [&](cudaStream_t on) {
     follow_shared<<<1, 1, 0, on>>>(loads, s.clocks(), s.sink<unsigned>());
+  });
+  pair.latency_clocks = m.latency(s, loads, [&](cudaStream_t on) {
+    follow_pair<<<2, 1, 0, on>>>(loads, s.clocks(), s.sink<unsigned>());
   });
   new_chain(l1_lines, 1);
   l1.latency_clocks = m.latency(s, loads, [&](cudaStream_t on) {
@@ -225,7 +292,7 @@ std::vector<memory_row> measure_memory(measured_device& device, int rounds, doub
     check(cudaMemsetAsync(other.data(), 1, other.bytes(), on), "cudaMemset");  // takes all of L2
     follow_global<false><<<1, 1, 0, on>>>(chain.data(), 0, dram_loads, s.clocks(), s.sink<char*>());
   });
-  return {smem, l1, l2, dram};
+  return {smem, pair, l1, l2, dram};
 }
 
 }  // namespace tw::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory.hpp  Rates and latencies of the levels of memory: shared memory, L1, L2, DRAM.
+// memory.hpp  Rates and latencies of the levels of memory: shared memory, also of another CTA
+// (DSMEM), L1, L2, DRAM.
 #pragma once
 
 #include <vector>
