@@ -75,8 +75,8 @@
     message.className = '';
     message.textContent = answer.err.trim();
     if (!first.draw(answer.out)) {
+      first.clear();
       first.box.replaceChildren(element('pre', {class: 'answer', tabindex: '0'}, answer.out));
-      first.parts = null;
     }
     await compare(s);
     document.body.dataset.drawnMs = Math.round(performance.now() - begin);

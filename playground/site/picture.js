@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture.js  A picture of `tilewright layout --print html` inside a page: its drawing and its data
-//             are taken out of it, and hovering marks the cells of a thread or a coordinate.
+// picture.js  A picture of `tilewright layout --print html` inside a page: its drawing (sheet.js) and
+//             its data are taken out of it, and hovering marks the cells of a thread or a coordinate.
 'use strict';
 
 const svgNames = new Set(['svg', 'g', 'path', 'text', 'tspan', 'title', 'rect', 'line', 'style',
@@ -20,14 +20,18 @@ function harmless(svg) {
   return svg;
 }
 
-/** {svg, data, title, captions, legend} of a page; null where there is none. */
+/** {drawing, data, title, captions, legend} of a page; null where there is none. The drawing and the
+ *  data, which are most of it, are not parsed as elements. */
 function partsOfPicture(html) {
-  const page = new DOMParser().parseFromString(html, 'text/html');
-  const svg = page.querySelector('#paper svg'), data = page.getElementById('data');
-  if (!svg || !data) return null;
+  const svg = html.indexOf('<svg class="tw" viewBox'), end = html.indexOf('</svg>', svg) + 6;
+  const data = html.indexOf('id="data">') + 10, endOfData = html.indexOf('</script>', data);
+  if (svg < 0 || data < 10) return null;
+  const page = new DOMParser().parseFromString(html.slice(0, svg), 'text/html');
   return {
-    svg: harmless(svg),
-    data: JSON.parse(data.textContent),
+    drawing: drawingOf(html.slice(svg, end)),
+    get data() {  // read when one hovers
+      return this.parsed ??= JSON.parse(html.slice(data, endOfData));
+    },
     title: page.querySelector('h1').textContent,
     captions: [...page.querySelectorAll('header p:not(.legend)')].map(p => p.textContent),
     legend: [...page.querySelectorAll('header .legend > span')].map(s => ({
@@ -35,10 +39,18 @@ function partsOfPicture(html) {
   };
 }
 
+function svgElement(name, attributes = {}) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
 class Picture {
-  /** box: the element that holds it; say: called with a text for the marked cells. */
+  /** box: the element that holds it, and has it as `picture`; say: called with a text for the
+   *  marked cells. */
   constructor(box, say) {
     this.box = box;
+    box.picture = this;
     this.say = say;
     this.parts = null;
     this.pinned = null;
@@ -46,8 +58,9 @@ class Picture {
     this.partner = null;
   }
 
-  clear() {
-    this.parts = null;
+  clear(parts = null) {
+    this.parts = parts;
+    if (this.sheet) this.sheet.end();
     this.box.replaceChildren();
   }
 
@@ -55,44 +68,56 @@ class Picture {
     const parts = partsOfPicture(html);
     if (!parts) return false;
     this.parts = parts;
-    this.pinned = this.cursor = null;
-    const svg = parts.svg;
-    svg.setAttribute('tabindex', '0');
-    svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', [parts.title, ...parts.captions,
+    this.pinned = this.cursor = this.known = null;
+    const {width, height} = parts.drawing, old = this.sheet?.drawing;
+    const kept = this.frame?.parentElement === this.box && old.width === width &&
+      old.height === height;
+    if (!kept) this.makeFrame();
+    this.layer.replaceChildren();
+    this.differences.replaceChildren();
+    this.svg.setAttribute('aria-label', [parts.title, ...parts.captions,
       'Arrow keys move from cell to cell.'].join('. '));
-    const legend = element('p', {class: 'legend'});
-    for (const {style, text} of parts.legend) {
-      const sample = document.createElementNS(svg.namespaceURI, 'svg');
-      const path = document.createElementNS(svg.namespaceURI, 'path');
-      sample.setAttribute('class', 'tw');
-      sample.setAttribute('width', 16);
-      sample.setAttribute('height', 16);
-      sample.setAttribute('aria-hidden', 'true');
-      path.setAttribute('class', style);
-      path.setAttribute('d', 'M0 0h16v16h-16z');
-      sample.append(path);
-      legend.append(element('span', {}, sample, ' ' + text));
-    }
-    this.layer = document.createElementNS(svg.namespaceURI, 'g');
-    this.differences = document.createElementNS(svg.namespaceURI, 'g');
-    svg.append(this.differences, this.layer);
-    const frame = element('div', {class: 'frame'}, svg);
-    this.box.replaceChildren(element('h2', {}, parts.title),
-      ...parts.captions.map(text => element('p', {class: 'caption'}, text)), legend, frame);
-    this.index();
-    this.listen(svg);
+    for (const child of [...this.box.children]) if (child !== this.frame) child.remove();
+    this.frame.before(element('h2', {}, parts.title),
+      ...parts.captions.map(text => element('p', {class: 'caption'}, text)), this.legend());
+    if (kept) this.sheet.show(parts.drawing); else this.sheet.begin();
     return true;
   }
 
-  index() {
-    this.cells = new Map();  // owner -> [[panel, cell], ...]
+  /** An empty sheet of the drawing's size, with the marks above. */
+  makeFrame() {
+    const {drawing} = this.parts, svg = svgElement('svg', {class: 'tw', tabindex: 0, role: 'img',
+      viewBox: `0 0 ${drawing.width} ${drawing.height}`});
+    this.svg = svg;
+    this.layer = svgElement('g');
+    this.differences = svgElement('g');
+    svg.append(this.differences, this.layer);
+    this.clear(this.parts);
+    this.sheet = new Sheet(drawing, svg);
+    this.frame = element('div', {class: 'frame'}, this.sheet.box);
+    this.box.replaceChildren(this.frame);
+    this.listen(svg);
+  }
+
+  legend() {
+    return element('p', {class: 'legend'}, ...this.parts.legend.map(({style, text}) => {
+      const sample = svgElement('svg', {class: 'tw', width: 16, height: 16, 'aria-hidden': 'true'});
+      sample.append(svgElement('path', {class: style, d: 'M0 0h16v16h-16z'}));
+      return element('span', {}, sample, ' ' + text);
+    }));
+  }
+
+  /** Cells of each owner: owner -> [[panel, cell], ...]. */
+  get cells() {
+    if (this.known) return this.known;
+    this.known = new Map();
     this.parts.data.panels.forEach((p, i) => p.owners.forEach((list, j) => {
       for (let k = 0; k < list.length; k += 2) {
-        if (!this.cells.has(list[k])) this.cells.set(list[k], []);
-        this.cells.get(list[k]).push([i, j]);
+        if (!this.known.has(list[k])) this.known.set(list[k], []);
+        this.known.get(list[k]).push([i, j]);
       }
     }));
+    return this.known;
   }
 
   /** What each coordinate has, "(1,2)" -> "17", of the panels whose hints are such. */
@@ -105,15 +130,11 @@ class Picture {
     return values;
   }
 
+  /** The rectangle of a cell. */
   rectangle(layer, [i, j], kind) {
     const p = this.parts.data.panels[i], row = Math.floor(j / p.columns), column = j % p.columns;
-    const r = document.createElementNS(this.parts.svg.namespaceURI, 'rect');
-    r.setAttribute('class', kind);
-    r.setAttribute('x', p.x + column * p.w);
-    r.setAttribute('y', p.y + row * p.h);
-    r.setAttribute('width', p.w);
-    r.setAttribute('height', p.h);
-    layer.append(r);
+    layer.append(svgElement('rect', {class: kind, x: p.x + column * p.w, y: p.y + row * p.h,
+                                     width: p.w, height: p.h}));
   }
 
   /** Marks the cells whose values are others in `values`; returns how many. */
@@ -160,7 +181,7 @@ class Picture {
   }
 
   cellAt(event) {
-    const svg = this.parts.svg, matrix = svg.getScreenCTM();
+    const svg = this.svg, matrix = svg.getScreenCTM();
     if (!matrix) return null;
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     const panels = this.parts.data.panels;

@@ -54,7 +54,7 @@ onmessage = async ({data}) => {
   try {
     for (const [name, text] of Object.entries(data.files)) instance.FS.writeFile(name, text);
     const answer = run(data.words);
-    postMessage({id: data.id, ...answer});
+    postMessage({id: data.id, ...answer}, [answer.out.buffer, answer.err.buffer]);
   } catch (e) {
     // A failed allocation, or a trap: the module's memory cannot be trusted any more.
     postMessage({id: data.id, failed: String(e), memory: instance.HEAPU8.length});

@@ -24,10 +24,39 @@ PAGES = tuple(page for page in ("index.html", "plan.html", "race.html")
               if (SITE / page).exists())
 # The middle of the cell whose text is the given one.
 CELL = """(() => {
-  const text = [...document.querySelectorAll('#first .frame svg text')].find(
-    t => t.textContent === '%s' && !t.classList.contains('q'));
-  const r = text.getBoundingClientRect();
-  return [r.x + r.width / 2, r.y + r.height / 2];
+  const picture = byId('first').picture, p = picture.parts.data.panels[0];
+  const at = p.texts.indexOf('%s'), columns = p.columns;
+  const x = p.x + (at %% columns + 0.5) * p.w, y = p.y + (Math.floor(at / columns) + 0.5) * p.h;
+  const place = new DOMPoint(x, y).matrixTransform(picture.svg.getScreenCTM());
+  return [place.x, place.y];
+})()"""
+# Of each cell in sight: [its text, the number of other pixels than the fill in its middle, the fill
+# at its corner, the colour that the class of its offset has].
+DRAWN_CELLS = """(() => {
+  const picture = byId('first').picture, p = picture.parts.data.panels[0], cells = [];
+  for (const [canvas, [left, top]] of picture.sheet.tiles) {
+    if (canvas.width === 0) continue;
+    const copy = element('canvas', {width: canvas.width, height: canvas.height});
+    const to = copy.getContext('2d', {willReadFrequently: true});
+    to.drawImage(canvas, 0, 0);
+    const all = to.getImageData(0, 0, copy.width, copy.height).data;
+    for (let at = 0; at < p.texts.length; ++at) {
+      const x = p.x + at % p.columns * p.w - left, y = p.y + Math.floor(at / p.columns) * p.h - top;
+      if (x < 0 || y < 0 || x + p.w > copy.width || y + p.h > copy.height) continue;
+      const pixel = (column, row) => {
+        const i = 4 * (Math.floor(y + row) * copy.width + Math.floor(x + column));
+        return all.slice(i, i + 3).join();
+      };
+      const fill = pixel(2, 2);
+      let others = 0;
+      for (let row = 4; row < p.h - 4; ++row)
+        for (let column = 4; column < p.w - 4; ++column)
+          if (pixel(column, row) !== fill) ++others;
+      const wanted = picture.sheet.style('path', `f c${Number(p.texts[at]) % 8}`).fill;
+      cells.push([p.texts[at], others, fill, wanted.replace(/[^0-9,]/g, '')]);
+    }
+  }
+  return JSON.stringify(cells);
 })()"""
 
 
@@ -104,11 +133,62 @@ class Pages(unittest.TestCase):
         self.type("Sw<3,3,3> o 0 o (8,64):(64,1)")
         self.drawn("Sw<3,3,3> o 0 o (8,64):(64,1)")
         fragment = self.browser.run("location.hash").lstrip("#")
-        picture = self.browser.run("document.querySelector('#first .frame svg').outerHTML")
+        drawn = "JSON.stringify([...document.querySelectorAll('#first canvas')].map(" \
+                "c => c.toDataURL()))"
+        time.sleep(0.3)  # the parts that are out of sight
+        picture = self.browser.run(drawn)
         self.open("index.html", fragment)
         self.drawn("Sw<3,3,3> o 0 o (8,64):(64,1)")
-        self.assertEqual(
-            self.browser.run("document.querySelector('#first .frame svg').outerHTML"), picture)
+        time.sleep(0.3)
+        self.assertEqual(self.browser.run(drawn), picture)
+
+    def test_cells_have_their_text_and_colour(self):
+        for dark in (False, True):
+            with self.subTest(dark=dark):
+                self.open("index.html", "e=(4,8):(8,1)", dark=dark)
+                time.sleep(0.3)
+                cells = json.loads(self.browser.run(DRAWN_CELLS))
+                self.assertEqual(len(cells), 32)
+                for text, others, fill, wanted in cells:
+                    self.assertGreater(others, 3, text)
+                    self.assertEqual(fill, wanted, text)
+                self.assertEqual(len({fill for _, _, fill, _ in cells}), 8)
+
+    def test_a_picture_follows_the_colours_of_the_system(self):
+        self.open("index.html", "e=(4,8):(8,1)")
+        light = json.loads(self.browser.run(DRAWN_CELLS))[0][2]
+        self.browser.send("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark"}])
+        time.sleep(0.3)
+        for _, _, fill, wanted in json.loads(self.browser.run(DRAWN_CELLS)):
+            self.assertEqual(fill, wanted)
+            self.assertNotEqual(fill, light)
+
+    def test_a_large_picture_is_few_elements(self):
+        """Cells are no elements: 4,096 texts would take a browser half a second. What comes into
+        sight is drawn."""
+        self.open("index.html", "e=(64,64):(64,1)")
+        self.assertLess(self.count("*"), 500)
+        time.sleep(0.5)
+        drawn = {int(text) for text, *_ in json.loads(self.browser.run(DRAWN_CELLS))}
+        self.assertIn(0, drawn)
+        self.assertNotIn(4095, drawn)
+        self.browser.run("document.querySelector('#first .frame').scrollLeft = 1e6;"
+                         "scrollTo(0, document.body.scrollHeight)")
+        time.sleep(0.5)
+        cells = {int(text): others for text, others, *_ in
+                 json.loads(self.browser.run(DRAWN_CELLS))}
+        self.assertGreater(cells[4095], 3)
+
+    def test_pictures_of_one_size_are_redrawn_in_place(self):
+        self.open("index.html", "e=(8,8):(8,1)")
+        self.browser.run("globalThis.kept = document.querySelector('#first canvas')")
+        self.type("(8,8):(1,8)")
+        self.drawn("(8,8):(1,8)")
+        self.assertTrue(self.browser.run("kept === document.querySelector('#first canvas')"))
+        time.sleep(0.3)
+        for text, _, fill, wanted in json.loads(self.browser.run(DRAWN_CELLS)):
+            self.assertEqual(fill, wanted, text)
 
     def test_undo_and_redo(self):
         self.open("index.html", "e=4:1")

@@ -2,8 +2,11 @@
 // picture_test.cpp  Cells, colours and owners of pictures are those of the layout; what is refused.
 #include "tools/picture/picture.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "tests/tools/support.hpp"
 #include "tilewright/atom/call.hpp"
@@ -14,6 +17,7 @@
 #include "tools/picture/request.hpp"
 #include "tools/picture/tv_picture.hpp"
 #include "tools/picture/write_svg.hpp"
+#include "tools/report/json_output.hpp"
 
 namespace {
 
@@ -161,6 +165,31 @@ TEST(escape, leaves_nothing_that_means_something_else) {
   EXPECT_EQ(short_number(3.0), "3");
   EXPECT_EQ(short_number(-0.001), "0");
   EXPECT_EQ(short_number(12.50), "12.5");
+}
+
+TEST(escape, numbers_are_rounded_as_fmt_rounds_them) {
+  auto const by_fmt = [](double v) {
+    std::string s = fmt::format("{:.2f}", v);
+    s.erase(s.find_last_not_of('0') + 1);
+    if (s.back() == '.') s.pop_back();
+    return s == "-0" ? "0" : s;
+  };
+  std::mt19937_64 bits(20261129);
+  for (int i = 0; i < 200000; ++i) {
+    auto const n = static_cast<double>(static_cast<i64>(bits()) >> (bits() % 63));
+    for (double const v : {n / 8, n / 1000, n / 3, n * 1.1, std::nextafter(n / 200, 0.0), n / 200})
+      ASSERT_EQ(short_number(v), by_fmt(v)) << v;
+  }
+}
+
+TEST(escape, strings_of_pages_are_those_of_json) {
+  for (std::string const text : {"", "T0 V1", "(1,2) → 17", "a\"b\\c", "</script>", "\n\t\x01",
+                                 "é×·→", "→→ x", "\xe2\x86", "\xff"}) {
+    std::string out = "before ";
+    append_json_string(out, text);
+    EXPECT_EQ(out.find('<'), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(out.substr(7)), nlohmann::json::parse(json_text(text)));
+  }
 }
 
 /// Relative luminance of "#rrggbb" (WCAG 2.1).

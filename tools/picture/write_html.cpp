@@ -9,7 +9,6 @@
 #include "tools/picture/palette.hpp"
 #include "tools/picture/write_json.hpp"
 #include "tools/picture/write_svg.hpp"
-#include "tools/report/json_output.hpp"
 
 namespace tw {
 namespace {
@@ -29,20 +28,6 @@ std::string legend(picture const& p) {
         letter_of(e.colour), xml_text(e.text));
   }
   return out.empty() ? out : "<p class=\"legend\">" + out + "</p>\n";
-}
-
-/// JSON that may stand in a script element: no "<".
-std::string harmless(std::string json) {
-  std::string out;
-  out.reserve(json.size());
-  for (char const c : json) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -68,8 +53,7 @@ std::string write_html(picture const& p) {
       "</body>\n</html>\n",
       title, variables(light_paper), shape_rules(), colour_rules(light_paper),
       variables(dark_paper), colour_rules(dark_paper), page_style, title, captions, legend(p),
-      page_tools, svg_element(drawn, f), page_status, harmless(json_text(page_data(drawn, f))),
-      page_script);
+      page_tools, svg_element(drawn, f), page_status, page_data(drawn, f), page_script);
 }
 
 }  // namespace tw

@@ -2,6 +2,11 @@
 // write_json.cpp  Cells as objects for programs, as arrays for the page.
 #include "tools/picture/write_json.hpp"
 
+#include <fmt/format.h>
+
+#include "tools/picture/escape.hpp"
+#include "tools/report/json_output.hpp"
+
 namespace tw {
 namespace {
 
@@ -55,36 +60,45 @@ json write_json(picture const& p) {
   return out;
 }
 
-json page_data(picture const& p, picture_frame const& f) {
-  json out{{"owner", p.owner_name}};
-  json& panels = out["panels"] = json::array();
+std::string page_data(picture const& p, picture_frame const& f) {
+  std::string out = R"({"owner":)";
+  append_json_string(out, p.owner_name);
+  out += R"(,"panels":[)";
+  auto const cells = [&](char const* name, panel const& q, auto const& append) {
+    out += fmt::format(",\"{}\":[", name);
+    for (cell const& k : q.cells) {
+      append(k);
+      out += ',';
+    }
+    if (out.back() == ',') out.pop_back();
+    out += ']';
+  };
   for (std::size_t i = 0; i < p.panels.size(); ++i) {
     panel const& q = p.panels[i];
     panel_frame const& g = f.panels[i];
-    json texts = json::array(), hints = json::array(), owners = json::array();
-    for (cell const& k : q.cells) {
-      texts.push_back(k.text);
-      hints.push_back(k.hint);
-      json list = json::array();
+    out += i == 0 ? "" : ",";
+    out += harmless(json_text({{"rows", q.rows},
+                               {"columns", q.columns},
+                               {"x", g.x},
+                               {"y", g.y},
+                               {"w", g.cell_width},
+                               {"h", g.cell_height},
+                               {"font", g.font},
+                               {"title", q.title}}));
+    out.pop_back();  // the arrays of cells follow
+    cells("texts", q, [&](cell const& k) { append_json_string(out, k.text); });
+    cells("hints", q, [&](cell const& k) { append_json_string(out, k.hint); });
+    cells("owners", q, [&](cell const& k) {
+      out += '[';
       for (cell_owner const& o : k.owners) {
-        list.push_back(o.thread);
-        list.push_back(o.value);
+        if (out.back() != '[') out += ',';
+        out += std::to_string(o.thread) + ',' + std::to_string(o.value);
       }
-      owners.push_back(std::move(list));
-    }
-    panels.push_back({{"rows", q.rows},
-                      {"columns", q.columns},
-                      {"x", g.x},
-                      {"y", g.y},
-                      {"w", g.cell_width},
-                      {"h", g.cell_height},
-                      {"font", g.font},
-                      {"title", q.title},
-                      {"texts", std::move(texts)},
-                      {"hints", std::move(hints)},
-                      {"owners", std::move(owners)}});
+      out += ']';
+    });
+    out += '}';
   }
-  return out;
+  return out + "]}";
 }
 
 }  // namespace tw

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tools/picture/frame.hpp"
 #include "tools/picture/picture.hpp"
@@ -14,8 +15,8 @@ namespace tw {
 /// ...]}]}]}; cells are row-major. Colours are 0 .. 7, "pale", "warning" or null.
 nlohmann::ordered_json write_json(picture const& p);
 
-/// Data for the script of a page: places and sizes in pixels, texts, hints and owners
-/// [thread, value, thread, value, ...] of each panel's cells.
-nlohmann::ordered_json page_data(picture const& p, picture_frame const& f);
+/// JSON for the script of a page, which may stand in a script element: places and sizes in pixels,
+/// texts, hints and owners [thread, value, thread, value, ...] of each panel's cells.
+std::string page_data(picture const& p, picture_frame const& f);
 
 }  // namespace tw

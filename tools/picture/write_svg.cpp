@@ -23,9 +23,22 @@ std::string text_at(double x, double y, double font, char const* classes, std::s
                      num_text(y), num_text(font), xml_text(text));
 }
 
+/// The texts one after another. A picture has thousands of cells, and fmt::format takes several
+/// times as long.
+template <class... Texts>
+void append(std::string& out, Texts const&... texts) {
+  (out.append(texts), ...);
+}
+
+void append_rectangle(std::string& out, double x, double y, double w, double h) {
+  std::string const width = num_text(w);
+  append(out, "M", num_text(x), " ", num_text(y), "h", width, "v", num_text(h), "h-", width, "z");
+}
+
 std::string rectangle(double x, double y, double w, double h) {
-  return fmt::format("M{} {}h{}v{}h-{}z", num_text(x), num_text(y), num_text(w), num_text(h),
-                     num_text(w));
+  std::string out;
+  append_rectangle(out, x, y, w, h);
+  return out;
 }
 
 /// One element per cell, with its hint.
@@ -54,9 +67,9 @@ std::string cells_by_colour(panel const& p, panel_frame const& f) {
       i64 end = c + 1;
       while (f.font == 0 && end < p.columns && p.at(r, end).colour == colour) ++end;
       if (colour != blank) {
-        paths[colour] +=
-            rectangle(static_cast<n>(c) * f.cell_width, static_cast<n>(r) * f.cell_height,
-                      static_cast<n>(end - c) * f.cell_width, f.cell_height);
+        append_rectangle(paths[colour], static_cast<n>(c) * f.cell_width,
+                         static_cast<n>(r) * f.cell_height, static_cast<n>(end - c) * f.cell_width,
+                         f.cell_height);
       }
       c = end;
     }
@@ -73,8 +86,8 @@ void put_text(std::string& out, cell const& k, double x, double y, double font) 
   double const step = 1.09 * font;
   double at = y + 0.36 * font - step * static_cast<n>(lines.size() - 1) / 2;
   for (std::string const& line : lines) {
-    out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", num_text(x), num_text(at),
-                       xml_text(line));
+    append(out, "<text x=\"", num_text(x), "\" y=\"", num_text(at), "\">", xml_text(line),
+           "</text>\n");
     at += step;
   }
 }
