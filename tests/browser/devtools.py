@@ -107,8 +107,9 @@ class Browser:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 
-    def open(self, path, width=1280, height=900, dark=False):
-        """Loads a file; returns the seconds that it took."""
+    def open(self, path, width=1280, height=900, dark=False, scripts=True):
+        """Loads a file; returns the seconds that it took. scripts: whether the page's scripts run."""
+        self.send("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.send("Emulation.setEmulatedMedia", features=[
@@ -120,7 +121,8 @@ class Browser:
             event = self.receive(start + self.timeout_s)
             if "method" in event:
                 self.note(event)
-        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        if scripts:
+            self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - start
 
     def run(self, expression):

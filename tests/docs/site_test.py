@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # site_test.py  The HTML site: no dead link or anchor, nothing loaded from a network, each page is
 #               reached from the first one, codes and decisions are found by its search, no picture
-#               has text below 9 pixels, layouts can be changed in place. Skipped where
-#               mkdocs-material is not installed (./dev site installs it for itself).
+#               has text below 9 pixels, layouts can be changed in place, and in Chromium, if it is
+#               found, pages are read with JavaScript and without. Skipped where mkdocs-material is
+#               not installed (./dev site installs it for itself).
 import glob
 import html.parser
 import json
@@ -11,11 +12,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 SOURCE = os.environ["TW_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "gen"))
+sys.path.insert(0, os.path.join(SOURCE, "tests/browser"))
 import pictures  # noqa: E402  pylint: disable=wrong-import-position
+from devtools import Browser, find_chromium  # noqa: E402  pylint: disable=wrong-import-position
 MKDOCS = os.path.join(SOURCE, "build-site/venv/bin/mkdocs")
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
 
@@ -102,6 +106,69 @@ def live_parts(site):
                 yield f"{name}: {needed} {'is missing' if built else 'without the playground'}"
 
 
+READ_PAGES = ("index.html", "docs/articles.html", "docs/layouts.html", "docs/pictures.html",
+              "docs/tutorial/06_persistent.html", "docs/errors/E0031.html")
+# What a reader has of a page: letters of the text, pictures that are drawn, links to other pages
+# and whether they can be seen, the code blocks, the width.
+SEEN = """JSON.stringify({
+  letters: document.querySelector('article').innerText.length,
+  drawn: [...document.querySelectorAll('article img')].map(i => i.naturalWidth > 0),
+  links: [...document.querySelectorAll('nav a[href$=".html"]')].filter(
+    a => a.getClientRects().length > 0).length,
+  blocks: [...document.querySelectorAll('article pre')].filter(
+    p => p.getClientRects().length > 0).length,
+  wide: document.documentElement.scrollWidth > innerWidth})"""
+# The point of the first summary, in sight.
+SUMMARY = """(() => {
+  const summary = document.querySelector('details.live summary');
+  summary.scrollIntoView({block: 'center'});
+  const r = summary.getBoundingClientRect();
+  return [r.x + 9, r.y + r.height / 2];
+})()"""
+
+
+def within(browser, expression, limit_s=60):
+    """Is the expression true in the first frame of the page, before the limit?"""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        frames = browser.send("Page.getFrameTree")["frameTree"].get("childFrames", [])
+        for frame in frames[:1]:
+            world = browser.send("Page.createIsolatedWorld", frameId=frame["frame"]["id"])
+            if browser.send("Runtime.evaluate", expression=expression, returnByValue=True,
+                            contextId=world["executionContextId"])["result"].get("value"):
+                return True
+        time.sleep(0.1)
+    return False
+
+
+def read_pages(site):
+    """Pages read in Chromium: without scripts a page has the text, pictures, blocks and links that
+    it has with them, and its frames say what is missing; with scripts they draw."""
+    built = os.path.exists(os.path.join(site, "playground/race.html"))
+    with Browser(find_chromium(), timeout_s=120) as browser:
+        for name in READ_PAGES:
+            path, seen = os.path.join(site, name), {}
+            for scripts in (True, False):
+                browser.open(path, scripts=scripts)
+                seen[scripts] = json.loads(browser.run(SEEN))
+                if not all(seen[scripts]["drawn"]) or seen[scripts]["wide"]:
+                    yield f"{name}, scripts {scripts}: {seen[scripts]}"
+                if built and name == "docs/articles.html":
+                    browser.mouse(*browser.run(SUMMARY), click=True)
+                    wanted = ("document.body.dataset.drawn" if scripts else
+                              "document.querySelector('noscript').innerText.includes('JavaScript')")
+                    if not within(browser, wanted):
+                        yield f"{name}, scripts {scripts}: the frame of a layout is not drawn"
+            without, usual = seen[False], seen[True]
+            if without["letters"] < 0.95 * usual["letters"] or any(
+                    without[key] < usual[key] for key in ("links", "blocks")):
+                yield f"{name}: {without} without scripts, {usual} with them"
+            browser.open(path, width=320, height=640, scripts=False)
+            if json.loads(browser.run(SEEN))["wide"]:
+                yield f"{name}: wider than 320 pixels without scripts"
+        yield from (p for p in browser.problems if not p.startswith("request of blob:null/"))
+
+
 def main():
     if not os.access(MKDOCS, os.X_OK):
         print("mkdocs-material is not installed: ./dev site")
@@ -115,6 +182,8 @@ def main():
         site = os.path.join(folder, "html")
         complaints = [*complaints_of(site), *missing_from_search(site), *live_parts(site),
                       *small_texts(os.path.join(folder, "pages"))]
+        if find_chromium():
+            complaints += read_pages(site)
         count = len(glob.glob(site + "/**/*.html", recursive=True))
     print("\n".join(complaints) or f"{count} pages")
     return 1 if complaints or count < 400 else 0
