@@ -108,7 +108,7 @@ class Browser:
                 return answer["result"]
 
     def open(self, path, width=1280, height=900, dark=False, scripts=True):
-        """Loads a file; returns the seconds that it took. scripts: whether the page's scripts run."""
+        """Loads a file; returns the seconds that it took. The page's scripts run if `scripts`."""
         self.send("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
@@ -122,7 +122,7 @@ class Browser:
             if "method" in event:
                 self.note(event)
         if scripts:
-            self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            self.run("new Promise(d => requestAnimationFrame(() => requestAnimationFrame(d)))")
         return time.monotonic() - start
 
     def run(self, expression):

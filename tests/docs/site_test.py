@@ -108,7 +108,7 @@ def live_parts(site):
 
 READ_PAGES = ("index.html", "docs/articles.html", "docs/layouts.html", "docs/pictures.html",
               "docs/tutorial/06_persistent.html", "docs/errors/E0031.html")
-# What a reader has of a page: letters of the text, pictures that are drawn, links to other pages
+# A page as a reader sees it: letters of the text, pictures that are drawn, links to other pages
 # and whether they can be seen, the code blocks, the width.
 SEEN = """JSON.stringify({
   letters: document.querySelector('article').innerText.length,
@@ -143,7 +143,7 @@ def within(browser, expression, limit_s=60):
 
 def read_pages(site):
     """Pages read in Chromium: without scripts a page has the text, pictures, blocks and links that
-    it has with them, and its frames say what is missing; with scripts they draw."""
+    it has with them, and its frames say that they need JavaScript; with scripts they draw."""
     built = os.path.exists(os.path.join(site, "playground/race.html"))
     with Browser(find_chromium(), timeout_s=120) as browser:
         for name in READ_PAGES:

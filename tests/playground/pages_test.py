@@ -165,7 +165,7 @@ class Pages(unittest.TestCase):
             self.assertNotEqual(fill, light)
 
     def test_a_large_picture_is_few_elements(self):
-        """Cells are no elements: 4,096 texts would take a browser half a second. What comes into
+        """Cells are not elements: 4,096 texts take a browser half a second. A part that comes into
         sight is drawn."""
         self.open("index.html", "e=(64,64):(64,1)")
         self.assertLess(self.count("*"), 500)

@@ -64,7 +64,7 @@ std::string tex_text(std::string_view text) {
 }
 
 std::string short_number(double v) {
-  // Hundredths; fmt::format takes ten times as long, and decides what lies between two of them.
+  // Hundredths; fmt::format takes ten times as long, and rounds numbers between two of them.
   double const scaled = v * 100, whole = std::nearbyint(scaled);
   if (std::abs(scaled) < 1e15 && std::abs(scaled - whole) < 0.499) {
     std::array<char, 24> digits{};
