@@ -86,8 +86,8 @@ def compiled(command, output, inputs):
 
 def sources(*names):
     shared = [os.path.join(SOURCE, "include/tilewright.h"), os.path.join(MODULE, "tensors.hpp"),
-              os.path.join(MODULE, "exchange.hpp"), os.path.join(MODULE, "calls.hpp"),
-              os.path.join(MODULE, "weights.hpp"), os.path.join(MODULE, "groups.hpp"),
+              *(os.path.join(MODULE, name) for name in ("exchange.hpp", "calls.hpp", "direct.hpp",
+                                                        "plan.hpp", "weights.hpp", "groups.hpp")),
               os.path.abspath(__file__)]
     return [os.path.join(MODULE, name) for name in names] + shared
 

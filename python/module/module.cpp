@@ -5,10 +5,10 @@
 // take all arguments by position: the tensors of a call, its words, and its numbers.
 #include <atomic>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "calls.hpp"
+#include "direct.hpp"
 #include "groups.hpp"
 #include "plan.hpp"
 #include "weights.hpp"
@@ -16,10 +16,12 @@
 namespace tw_python {
 namespace {
 
-/// In the child of a fork the thread that forked is the main thread, and the only one.
+/// In the child of a fork the thread that forked is the main thread, and the only one. Plans are
+/// forgotten, so that each GEMM of CUDA tensors comes to the check of the process.
 void after_fork() {
   main_thread = PyThread_get_thread_ident();
   taking = 0;
+  forget_plans();
 }
 
 /// The answer of f, which runs with the GIL; `at_end` if the interpreter ends: the thread must not
@@ -121,72 +123,40 @@ nb::tuple result_shape(nb::tuple const& tensors, nb::tuple const& words, nb::tup
   return tuple_of(r);
 }
 
-/// Two calls with equal keys have the same plan. The key has the shape, strides, type, device and
-/// alignment of each tensor, all words and all numbers.
-std::string key_of(gemm_call const& call) {
-  std::string key;
-  key.reserve(512);
-  auto const add = [&](void const* p, std::size_t bytes) {
-    key.append(static_cast<char const*>(p), bytes);
-  };
-  tw_gemm_args const& x = call.args;
-  for (DLTensor const* t :
-       {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d), static_cast<DLTensor const*>(x.aux),
-        x.bias, x.scale_a, x.scale_b, static_cast<DLTensor const*>(x.scale_d), x.second_a,
-        x.second_b, x.groups, x.row_weight, x.group_alpha, x.gather, x.scatter}) {
-    key.push_back(t == nullptr ? '0' : static_cast<char>('1' + t->ndim));
-    if (t == nullptr) continue;
-    auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
-    add(t->shape, bytes);
-    if (t->strides != nullptr) add(t->strides, bytes);
-    add(&t->dtype, sizeof t->dtype), add(&t->device.device_id, sizeof t->device.device_id);
-    auto const address = reinterpret_cast<std::uintptr_t>(t->data) + t->byte_offset;
-    key.push_back(static_cast<char>((address | 256) & -(address | 256)));
-  }
-  for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
-                           x.groups_as, x.group_axis}) {
-    if (word != nullptr) key += word;
-    key.push_back('\0');
-  }
-  add(&call.alpha, sizeof call.alpha), add(&call.beta, sizeof call.beta);
-  key.push_back(x.beta == nullptr ? '0' : '1');
-  add(&x.promote, sizeof x.promote), add(&x.flags, sizeof x.flags);
-  add(&x.workspace_bytes, sizeof x.workspace_bytes);
-  add(&x.expected_group_size, sizeof x.expected_group_size);
-  add(&x.gather_choices, sizeof x.gather_choices);
-  if (x.weights_b != nullptr) add(x.weights_b, header_bytes);
-  return key;
-}
-
-using plan_table = std::unordered_map<std::string, nb::object>;
-plan_table& the_plans() {
-  static auto& plans = *new plan_table;  // emptied by end()
-  return plans;
-}
-
 /// A GEMM of CUDA tensors by a plan that is made once. Returns None after the launch. If the plan
 /// needs a workspace and none is given, nothing is launched, and the plan is returned.
 nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
                         nb::tuple const& numbers) {
   plan_table& plans = the_plans();
-  constexpr std::size_t most = 4096;
   gemm_call const call(tensors, words, numbers);
   if (computes_nothing(call.args)) {
     check(without_gil([&] { return tw_gemm(&call.args); }));
     return nb::none();
   }
-  std::string key = key_of(call);
+  std::string key = key_of(call.args);
   auto found = plans.find(key);
   if (found == plans.end()) {
-    nb::object made = nb::cast(new plan(call), nb::rv_policy::take_ownership);
-    if (plans.size() >= most) plans.clear();
-    found = plans.emplace(std::move(key), std::move(made)).first;
+    nb::object made = nb::cast(new plan(call.args), nb::rv_policy::take_ownership);
+    found = remember(std::move(key), {std::move(made)});
   }
-  nb::object const chosen = found->second;  // another thread may clear the plans
+  nb::object const chosen = found->second.plan;  // another thread may clear the plans
   plan const& p = nb::cast<plan const&>(chosen);
   if (p.workspace_bytes() > 0 && call.args.workspace == nullptr) return chosen;
-  p.run(call);
+  p.run(call.args);
   return nb::none();
+}
+
+/// The next call with these arguments and without d allocates its result like a prototype:
+/// remembered_gemm() takes the plan of the call with d. result: the prototype and the requested
+/// type.
+void remember_result(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers,
+                     nb::tuple const& result) {
+  gemm_call call(tensors, words, numbers);
+  auto const found = the_plans().find(key_of(call.args));
+  if (found == the_plans().end()) return;
+  nb::object const made = found->second.plan;
+  call.args.d = nullptr;
+  remember(key_of(call.args, nb::object(result[1])), {made, result[0], result[1]});
 }
 
 /// At the end of the interpreter: threads that wait for the GIL get it, no other one does.
@@ -304,11 +274,12 @@ NB_MODULE(_tw, m) {
       .def("run",
            [](plan const& p, nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
              try {
-               p.run(t, w, n);
+               p.run(gemm_call(t, w, n).args);
              } catch (bad_argument const& x) {
                raise(x);
              }
            })
+      .def("run_directly", guarded(&run_directly))
       .def("json", &plan::json)
       .def("text", &plan::text)
       .def_prop_ro("workspace_bytes", &plan::workspace_bytes);
@@ -379,6 +350,8 @@ NB_MODULE(_tw, m) {
   m.def("version", [] { return nb::str(tw_version()); });
   m.def("gemm_by_plan", guarded(&gemm_by_plan));
   m.def("read_directly", &read_directly);
+  m.def("remembered_gemm", guarded(&remembered_gemm));
+  m.def("remember_result", guarded(&remember_result));
   m.def("set_log", &set_log, nb::arg("f").none());
   m.def("set_interrupt", &set_interrupt, nb::arg("f").none());
   m.def("end", &end);

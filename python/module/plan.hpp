@@ -31,6 +31,27 @@ inline nb::object optional(nb::tuple const& t, std::size_t i) {
   return i < t.size() ? nb::object(t[i]) : nb::none();
 }
 
+/// scale_a_as, scale_b_as, scale_d_as, format, activation, gate, device, and after four words of
+/// groups weights_b; the tuple keeps the texts.
+inline void set_words(tw_gemm_args& args, nb::tuple const& w) {
+  args.scale_a_as = word(w[0], "scale_a_as"), args.scale_b_as = word(w[1], "scale_b_as");
+  args.scale_d_as = word(w[2], "scale_out"), args.format = word(w[3], "format");
+  args.activation = word(w[4], "activation"), args.gate = word(w[5], "gate");
+  args.device = word(w[6], "device");
+  if (nb::object const header = optional(w, 11); !header.is_none())
+    args.weights_b = nb::cast<nb::bytes>(header).data();
+}
+
+/// alpha, beta (or None), promote, threads, flags; alpha and beta live as long as the arguments.
+inline void set_numbers(tw_gemm_args& args, float& alpha, float& beta, nb::tuple const& n) {
+  alpha = number<float>(n[0], "alpha");
+  args.alpha = &alpha;
+  if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
+  args.promote = promote_of(number<std::int32_t>(n[2], "promote"));
+  args.threads = nb::cast<std::int32_t>(n[3]);
+  args.flags = nb::cast<std::uint32_t>(n[4]);
+}
+
 /// The arguments of a GEMM, from three tuples.
 ///
 ///   tensors  a, b, c, d, aux, bias, scale_a, scale_b, scale_d, second_a, second_b; of groups also
@@ -68,10 +89,7 @@ struct gemm_call {
     args.a = a.get(), args.b = b.get(), args.c = c.get(), args.d = d.get(), args.aux = aux.get();
     args.bias = bias.get(), args.scale_a = scale_a.get(), args.scale_b = scale_b.get();
     args.scale_d = scale_d.get(), args.second_a = second_a.get(), args.second_b = second_b.get();
-    args.scale_a_as = word(w[0], "scale_a_as"), args.scale_b_as = word(w[1], "scale_b_as");
-    args.scale_d_as = word(w[2], "scale_out"), args.format = word(w[3], "format");
-    args.activation = word(w[4], "activation"), args.gate = word(w[5], "gate");
-    args.device = word(w[6], "device");
+    set_words(args, w);
     args.groups = groups.get(), args.group_status = group_status.get();
     args.groups_as = word(optional(w, 7), "groups_as");
     args.group_axis = word(optional(w, 8), "axis");
@@ -81,14 +99,7 @@ struct gemm_call {
       args.expected_group_size = number<std::int64_t>(size, "expected_size");
     if (nb::object const choices = optional(w, 10); !choices.is_none())
       args.gather_choices = number<std::int64_t>(choices, "choices");
-    if (nb::object const header = optional(w, 11); !header.is_none())
-      args.weights_b = nb::cast<nb::bytes>(header).data();  // the tuple keeps it
-    alpha = number<float>(n[0], "alpha");
-    args.alpha = &alpha;
-    if (!n[1].is_none()) beta = number<float>(n[1], "beta"), args.beta = &beta;
-    args.promote = promote_of(number<std::int32_t>(n[2], "promote"));
-    args.threads = nb::cast<std::int32_t>(n[3]);
-    args.flags = nb::cast<std::uint32_t>(n[4]);
+    set_numbers(args, alpha, beta, n);
     args.stream = stream_of(n[5], t[0], args.a);
     args.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(n[6]));
     args.workspace_bytes = nb::cast<std::int64_t>(n[7]);
@@ -107,18 +118,15 @@ class plan {
                              : tw_plan_from_text(&call.args, from, &made_);
     }));
   }
-  explicit plan(gemm_call const& call) {
-    check(without_gil([&] { return tw_plan_make(&call.args, &made_); }));
+  explicit plan(tw_gemm_args const& args) {
+    check(without_gil([&] { return tw_plan_make(&args, &made_); }));
   }
   plan(plan const&) = delete;
   plan& operator=(plan const&) = delete;
   ~plan() { tw_plan_free(made_); }
 
-  void run(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) const {
-    run(gemm_call(tensors, words, numbers));
-  }
-  void run(gemm_call const& call) const {
-    check(without_gil([&] { return tw_plan_run(made_, &call.args); }));
+  void run(tw_gemm_args const& args) const {
+    check(without_gil([&] { return tw_plan_run(made_, &args); }));
   }
   nb::str json(int top) const {
     char* text = nullptr;

@@ -3,6 +3,7 @@
 
 A kind has three functions: tensor(x, name) returns what _tw takes, empty(shape, type, like)
 allocates, stream(like) is the stream that work on the array is queued in, as a number (0: none).
+`direct`: the types that have a short way to remembered plans, remembered() in _gemm.py.
 """
 import sys
 
@@ -60,6 +61,8 @@ class Spec:
 class HostKind:
     """Arrays in host memory, or wherever their DLPack says: without a stream."""
 
+    direct: set = set()
+
     @staticmethod
     def run(call, stream, workspace, plan=None, keep=True):
         """Runs a call, of a plan if one is given."""
@@ -113,6 +116,7 @@ class NumpyKind(HostKind):
 
 class SpecKind:
     name = "spec"
+    direct: set = set()
 
     @staticmethod
     def run(call, stream, workspace, plan=None, keep=True):

@@ -30,6 +30,8 @@ def _check_process():
 class _Library:
     """The common part of the kinds of torch and CuPy."""
 
+    direct: set = set()
+
     @classmethod
     def run(cls, call, stream, workspace, plan=None, keep=True):
         """Runs a call: in the emulator on host memory, else on a stream of the arrays' device.
@@ -75,11 +77,35 @@ class _Library:
 class TorchKind(_Library):
     name = "torch"
     torch = sys.modules.get("torch")
+    direct: set = set()  # the types that _tw reads by the functions of torch (2.10 and later)
 
-    # The types that _tw reads by the functions of torch (2.10 and later).
-    direct = {kind for kind in (getattr(torch, "Tensor", None),
-                                getattr(getattr(torch, "nn", None), "Parameter", None))
-              if kind is not None and _tw.read_directly(kind)}
+    @classmethod
+    def read_directly(cls):
+        """Finds the types whose tensors have these functions."""
+        torch = cls.torch
+        for kind in (torch.Tensor, getattr(getattr(torch, "nn", None), "Parameter", None)):
+            if kind is not None and _tw.read_directly(kind, getattr(torch, "empty_like", None),
+                                                      torch.is_grad_enabled, cls.memory_for):
+                cls.direct.add(kind)
+
+    @classmethod
+    def memory_for(cls, like, size):
+        """(address, bytes, owner) of the workspace for the current stream."""
+        x = cls._workspace(like, None, size, True)
+        return *cls.memory(x), x
+
+    @classmethod
+    def prototype(cls, x):
+        """A tensor of one element with x's shape, type and device: empty_like() of it makes
+        tensors like x in less time than empty()."""
+        return cls.torch.empty((1,) * x.dim(), dtype=x.dtype, device=x.device).expand(x.shape)
+
+    @classmethod
+    def remember(cls, call, out_dtype, result):
+        """A prototype of the result is kept with the plan of a call on a GPU."""
+        if result.is_cuda and result.numel() > 0:
+            _tw.remember_result(tuple(call.tensors), call.words, call.options + (None, 0, 0),
+                                (cls.prototype(result), out_dtype))
 
     @classmethod
     def tensor(cls, x, name):
@@ -151,6 +177,9 @@ class TorchKind(_Library):
         room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
         return number, cls.memory(cls.zeros(256, x)) if room else None
 
+
+if TorchKind.torch is not None:
+    TorchKind.read_directly()
 
 _BYTES_OF = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # CuPy has uint8 for them
 

@@ -59,7 +59,7 @@ class Plan:
     def __init__(self, made, call, out_dtype, form=None):
         self._made, self._call, self._out_dtype = made, call, out_dtype
         self._form = form  # of the sizes of groups
-        self._record = None
+        self._record = self._prototype = None
 
     @property
     def record(self):
@@ -120,6 +120,12 @@ class Plan:
         Returns:
             The result, as gemm() returns it.
         """
+        short = (self._call.kind.direct and stream is None and workspace is None
+                 and groups is None and self._form is None and scale_out is None)
+        if short:
+            result = self._directly(a, b, out, c, bias, scale_a, scale_b)
+            if result is not None:
+                return result
         call = self._call.again(a, b, c, bias, scale_a, scale_b, scale_out)
         if (groups is None) != (self._form is None):
             raise refused("TW0484", "groups", "not given" if groups is None else "given",
@@ -131,7 +137,22 @@ class Plan:
                         group_alpha, gather, scatter)
         result = call.result(out, self._out_dtype if out is None else None)
         call.kind.run(call, stream, workspace, self._made)
+        if short and out is None and self._call.scale_word is None:
+            self._prototype = call.kind.prototype(result)
         return result
+
+    def _directly(self, a, b, out, c, bias, scale_a, scale_b):
+        """The result of CUDA tensors that _tw reads directly; None of others."""
+        level_a = level_b = None
+        if type(a) is Scaled:
+            a, scale_a, level_a = a.data, a.scale, a.level
+        if type(b) is Scaled:
+            b, scale_b, level_b = b.data, b.scale, b.level
+        if type(b) is Prepared:
+            return None
+        return self._made.run_directly(
+            (a, b, c, out, bias, scale_a, scale_b, level_a, level_b, self._prototype),
+            self._call.words, self._call.options)
 
     def __repr__(self):
         return f"<Plan {self.kernel}, {self.us:.2f} us on {self.record['device_name']}>"

@@ -368,10 +368,14 @@ _library.impl("grouped_gemm", _grouped_with_gradient, "Autograd", with_keyset=Tr
 _library.impl("gemm.out", _into_without_gradient, "Autograd", with_keyset=True)
 
 
+def untraced():
+    """Is a call now neither of a program that is traced nor transformed?"""
+    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0
+            and torch._C._functorch.peek_interpreter_stack() is None)
+
+
 def is_direct(a, b, options):
     """May the operator's code be called without torch's dispatcher? Not while a program is traced
     or transformed, and not with a subclass of Tensor."""
-    return (type(a) in _PLAIN and type(b) in _PLAIN and all(
-                type(x) in _PLAIN for x in options.values() if isinstance(x, torch.Tensor))
-            and torch._C._len_torch_dispatch_stack() == 0
-            and torch._C._functorch.peek_interpreter_stack() is None)
+    return (untraced() and type(a) in _PLAIN and type(b) in _PLAIN and all(
+        type(x) in _PLAIN for x in options.values() if isinstance(x, torch.Tensor)))

@@ -12,6 +12,7 @@ import torch
 
 from . import _torch_ops as _ops
 from ._errors import refused
+from ._gemm import remembered
 from ._grouped import form_of
 from ._scaled import Scaled, split_format
 from ._types import type_name
@@ -35,6 +36,13 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
     Raises:
         RefusedError: in a trace too.
     """
+    if out_dtype is not None:
+        out_dtype = _dtype(out_dtype)
+    if _ops.untraced() and device is None:
+        result = remembered(a, b, out, out_dtype, c, alpha, beta, bias, activation, gate, scale_a,
+                            scale_b, scale_a_as, scale_b_as, promote, invariant)
+        if result is not None:
+            return result
     options = {}
     if type(b) is Prepared:
         options["weights"], b = b.word, b.data
@@ -42,7 +50,7 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         a, b, scale_a, scale_b, scale_a_as, scale_b_as = _parts(
             a, b, scale_a, scale_b, scale_a_as, scale_b_as, options)
     if out_dtype is not None:
-        options["out_dtype"] = _dtype(out_dtype)
+        options["out_dtype"] = out_dtype
     for name, value in (("c", c), ("bias", bias), ("scale_a", scale_a), ("scale_b", scale_b),
                         ("beta", beta), ("activation", activation), ("gate", gate),
                         ("scale_a_as", scale_a_as), ("scale_b_as", scale_b_as),
@@ -101,8 +109,7 @@ def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=
 
 
 def _run(a, b, out, options):
-    if (torch.compiler.is_compiling() or not _ops.is_direct(a, b, options)
-            or _ops.requires_gradient(a, b, options)):
+    if not _ops.is_direct(a, b, options) or _ops.requires_gradient(a, b, options):
         if out is None:
             return _ops.gemm(a, b, **options)
         if "out_dtype" in options:
@@ -113,6 +120,8 @@ def _run(a, b, out, options):
     call = _ops.call_of(a, b, **options)
     result = call.result(out, out_dtype)
     call.kind.run(call, None, None)
+    if out is None and call.kind.direct:
+        call.kind.remember(call, out_dtype, result)
     return result
 
 
@@ -212,6 +221,10 @@ def _two(x, name):
 
 def _operand(x, scale, recipe, swizzle, name):
     """Scale, its order, level and format of an operand by torch's enumerators."""
+    if type(scale) is torch.Tensor and not isinstance(recipe, (list, tuple)):
+        order = _ORDER_OF.get(recipe.value)
+        if order is not None:
+            return scale, order, None, None
     scale, level = _two(scale, f"scale_{name}")
     recipe, second = _two(recipe, f"recipe_{name}")
     swizzle, _ = _two(swizzle, f"swizzle_{name}")
@@ -234,27 +247,35 @@ def _operand(x, scale, recipe, swizzle, name):
     return scale, order, level, form
 
 
-def _scaled_options(a, b, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b,
-                    contraction_dim, use_fast_accum, options):
-    """Adds the options of gemm() that torch's arguments stand for."""
+def _scales(a, b, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b, contraction_dim):
+    """Scales, their orders, levels and format: what torch's arguments stand for."""
     if contraction_dim and ([x % 2 for x in contraction_dim] != [1, 0]):
         raise refused("TW0484", "contraction_dim", str(tuple(contraction_dim)), "() or (1, 0)")
-    scale_a, options["scale_a_as"], level_a, form = _operand(a, scale_a, recipe_a, swizzle_a, "a")
-    scale_b, options["scale_b_as"], level_b, form_b = _operand(b, scale_b, recipe_b, swizzle_b, "b")
+    scale_a, order_a, level_a, form = _operand(a, scale_a, recipe_a, swizzle_a, "a")
+    scale_b, order_b, level_b, form_b = _operand(b, scale_b, recipe_b, swizzle_b, "b")
     if form != form_b:
         raise refused("TW0484", "recipe_b", str(recipe_b), f"a recipe of {form}, as a has")
-    options["scale_a"], options["scale_b"] = scale_a, scale_b
-    if form is not None:
-        options["format"] = form
-    if level_a is not None:
-        options["level_a"], options["level_b"] = level_a, level_b
-    if use_fast_accum:
-        options["promote"] = 0
+    return scale_a, scale_b, order_a, order_b, level_a, level_b, form
 
 
-def _scaled(a, b, *arguments):
-    _scaled_options(a, b, *arguments)
-    return _run(a, b, None, arguments[-1])
+_NAMES = ("scale_a", "scale_b", "scale_a_as", "scale_b_as", "level_a", "level_b", "format")
+
+
+def _scaled(a, b, out_dtype, fast, scales, c=None, alpha=1.0, beta=None, bias=None):
+    """gemm() with what _scales() returns."""
+    promote = 0 if fast else 128
+    if _ops.untraced():
+        scale_a, scale_b, order_a, order_b, level_a, level_b, form = scales
+        result = remembered(a, b, None, out_dtype, c, alpha, beta, bias, None, None, scale_a,
+                            scale_b, order_a, order_b, promote, False, level_a, level_b, form)
+        if result is not None:
+            return result
+    return _run(a, b, None, _given(out_dtype=out_dtype, c=c, alpha=alpha, beta=beta, bias=bias,
+                                   promote=promote, **dict(zip(_NAMES, scales))))
+
+
+def _given(**options):
+    return {k: v for k, v in options.items() if v is not None}
 
 
 def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a=None,
@@ -278,11 +299,10 @@ def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, sw
     Returns:
         torch.Tensor (m, n).
     """
-    options = {"out_dtype": mat_a.dtype if output_dtype is None else output_dtype}
-    if bias is not None:
-        options["bias"] = bias
-    return _scaled(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
-                   swizzle_b, contraction_dim, use_fast_accum, options)
+    scales = _scales(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
+                     swizzle_b, contraction_dim)
+    return _scaled(mat_a, mat_b, mat_a.dtype if output_dtype is None else output_dtype,
+                   use_fast_accum, scales, bias=bias)
 
 
 def scaled_addmm(input, mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_recipe_b,
@@ -297,17 +317,17 @@ def scaled_addmm(input, mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_reci
     Returns:
         torch.Tensor (m, n), of input's type.
     """
-    options = {"out_dtype": input.dtype, "c": input, "beta": float(beta), "alpha": float(alpha)}
-    return _scaled(mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
-                   swizzle_b, contraction_dim, use_fast_accum, options)
+    scales = _scales(mat1, mat2, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
+                     swizzle_b, contraction_dim)
+    return _scaled(mat1, mat2, input.dtype, use_fast_accum, scales, input, float(alpha),
+                   float(beta))
 
 
 # ---- torch.nn.functional's grouped_mm ------------------------------------------------------------
 
 def _grouped(a, b, offs, options):
     """The GEMM of groups that end at offs."""
-    if (torch.compiler.is_compiling() or not _ops.is_direct(a, b, options)
-            or _ops.requires_gradient(a, b, options)):
+    if not _ops.is_direct(a, b, options) or _ops.requires_gradient(a, b, options):
         return _ops.grouped_gemm(a, b, offs, **options)
     return _ops.computed_groups(a, b, offs, keep=True, **options)
 
@@ -354,16 +374,15 @@ def scaled_grouped_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_reci
     Returns:
         torch.Tensor, as of grouped_mm().
     """
-    options = {"out_dtype": mat_a.dtype if output_dtype is None else output_dtype}
-    if bias is not None:
-        options["bias"] = bias
+    out_dtype = mat_a.dtype if output_dtype is None else output_dtype
+    scales = _scales(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
+                     swizzle_b, contraction_dim)
     if offs is None:
-        return _scaled(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
-                       swizzle_b, contraction_dim, use_fast_accum, options)
-    _scaled_options(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a,
-                    swizzle_b, contraction_dim, use_fast_accum, options)
-    if "format" in options:
-        raise refused("TW0484", "scale_recipe_a", f"a recipe of {options['format']}",
+        return _scaled(mat_a, mat_b, out_dtype, use_fast_accum, scales, bias=bias)
+    if scales[-1] is not None:
+        raise refused("TW0484", "scale_recipe_a", f"a recipe of {scales[-1]}",
                       "TensorWise, RowWise, BlockWise1x128 or BlockWise128x128",
                       "no kernel of groups has block-scaled operands")
-    return _grouped(mat_a, mat_b, offs, options)
+    return _grouped(mat_a, mat_b, offs, _given(
+        out_dtype=out_dtype, bias=bias, promote=0 if use_fast_accum else 128,
+        **dict(zip(_NAMES, scales))))
