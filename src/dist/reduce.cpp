@@ -91,25 +91,10 @@ add_partials_params sum_of(gemm_problem const& p, gemm_operands const& o, reduce
   q.type = b.partial.type;
   q.d = strided(p.d, o.d);
   if (p.aux) q.aux = strided(*p.aux, o.aux);
-  gemm_epilogue const& e = p.epilogue;
-  q.gated = e.gate != gating::none;
+  q.gated = p.epilogue.gate != gating::none;
   q.epilogue.alpha = p.alpha, q.epilogue.beta = p.beta;
-  if (p.c) {
-    strided_matrix const c = strided(*p.c, nullptr);
-    q.epilogue.c = {o.c, c.row_stride, c.col_stride, 0, c.type, nullptr};
-  }
-  fused_params& f = q.epilogue.fused;
-  if (e.bias) f.bias = o.bias, f.bias_type = e.bias.type, f.bias_rows = e.bias == along::rows;
-  if (e.row_scale)
-    f.row_scale = static_cast<float const*>(o.row_scale),
-    f.row_scale_step = e.row_scale.one ? 0 : 1;
-  if (e.col_scale)
-    f.col_scale = static_cast<float const*>(o.col_scale),
-    f.col_scale_step = e.col_scale.one ? 0 : 1;
-  f.c_last = e.c_last;
-  f.act = e.act;
-  f.gate_step = e.gate == gating::interleaved ? 2 : 1;
-  f.up_offset = e.gate == gating::interleaved ? 1 : static_cast<int>(p.n / 2);
+  q.epilogue.c = view_of_c(p, o);
+  q.epilogue.fused = fused_of(p, o, false);
   return q;
 }
 

@@ -219,7 +219,7 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
           pointers ? o.c_array : nullptr};
 }
 
-fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
+fused_params fused_of(gemm_problem const& q, gemm_operands const& o, bool swapped) {
   gemm_epilogue const& e = q.epilogue;
   fused_params f{};
   f.bias = e.bias ? o.bias : nullptr;
@@ -229,7 +229,7 @@ fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operand
   f.col_scale = e.col_scale ? static_cast<float const*>(o.col_scale) : nullptr;
   f.row_scale_step = e.row_scale.one ? 0 : 1;
   f.col_scale_step = e.col_scale.one ? 0 : 1;
-  f.col_scale_first = plan.swapped;
+  f.col_scale_first = swapped;
   f.c_last = e.c_last;
   f.act = e.act;
   gate_columns const gate = gate_columns_of(q);

@@ -83,8 +83,8 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& given, void cons
 /// C as a kernel reads it; without data if the problem has no C or beta is 0.
 c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
 
-/// The fused epilogue of a launch but for an auxiliary output. The columns of a swap-AB launch are
-/// rows of the requested GEMM, whose scales come first.
-fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o);
+/// The fused epilogue of a launch but for an auxiliary output. If q is the swapped problem
+/// (swap-AB), its columns are rows of the requested GEMM, whose scales come first.
+fused_params fused_of(gemm_problem const& q, gemm_operands const& o, bool swapped);
 
 }  // namespace tw

@@ -21,8 +21,9 @@ inline gemm_problem folded(gemm_problem const& p) {
   constexpr std::int64_t most_rows = std::int64_t{1} << 30;  // TMA coordinates are int32
   auto const fold_rows = [](gemm_problem q) {
     auto const& of_b = scale(q, role::b);
-    bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale ||
-                         scale(q, role::a) || q.scale_d || (of_b && of_b->batch_stride != 0);
+    bool per_row = scale(q, role::a) || q.scale_d || (of_b && of_b->batch_stride != 0);
+    for (operand_row const& r : operand_rows)
+      per_row = per_row || (r.vector != nullptr && q.epilogue.*r.vector == along::rows);
     bool const on = is_contiguous(q.a, q.m) && is_contiguous(q.d, q.m) &&
                     (!q.c || is_contiguous(*q.c, q.m)) && (!q.aux || is_contiguous(*q.aux, q.m));
     if (q.b.batch_stride_elems != 0 || !on || per_row || q.m * q.batch > most_rows) return q;

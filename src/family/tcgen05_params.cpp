@@ -76,7 +76,7 @@ epilogue_params tcgen05_epilogue(gemm_plan const& plan, gemm_problem const& q,
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
-  e.fused = fused_of(plan, q, o);
+  e.fused = fused_of(q, o, plan.swapped);
   if (!block_result) e.scales = scales_of_rows(q, o);
   if (q.aux) put_aux(e.fused, q, o.aux, box_cols, t);
   return e;

@@ -26,7 +26,7 @@ gemv_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.d = {o.d, row_major ? q.d.pitch_elems : 1, row_major ? 1 : q.d.pitch_elems,
          q.d.batch_stride_elems};
   p.c = view_of_c(q, o);
-  fused_params const f = fused_of(plan, q, o);
+  fused_params const f = fused_of(q, o, plan.swapped);
   p.scales = {f.row_scale, f.col_scale, f.row_scale_step, f.col_scale_step,
               f.col_scale_first ? 1 : 0};
   p.alpha = q.alpha;

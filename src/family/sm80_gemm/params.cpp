@@ -70,7 +70,7 @@ sm80_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
-  e.fused = fused_of(plan, q, o);
+  e.fused = fused_of(q, o, plan.swapped);
   if (!c.aux()) return p;
   e.fused.aux = o.aux;
   e.fused.aux_pitch = q.aux->pitch_elems;

@@ -239,7 +239,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.c.batch_stride = step;
     e.c.data = moved(e.c.data, -(of_rows ? q.m : q.n) * step * size_bytes(e.c.type));
   }
-  e.fused = fused_of(plan, q, o);
+  e.fused = fused_of(q, o, plan.swapped);
   e.scales = scales_of_result(c, q, o);
   if (c.grouped()) e.group = operands_of_groups(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
