@@ -6,14 +6,11 @@ file(GLOB tw_report_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/report
 
 file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)
 set(tw_embedded_pages ${PROJECT_BINARY_DIR}/generated/error_pages.cpp)
-# The names as a file, rewritten only when they change: a page that is removed is noticed too.
-set(tw_page_names ${PROJECT_BINARY_DIR}/generated/error_pages.txt)
-file(GENERATE OUTPUT ${tw_page_names} CONTENT "${tw_error_pages}\n")
 add_custom_command(
   OUTPUT ${tw_embedded_pages}
-  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/docs/errors -DOUT=${tw_embedded_pages}
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
-  DEPENDS ${tw_error_pages} ${tw_page_names} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/error_pages.py
+          ${PROJECT_SOURCE_DIR}/docs/errors ${tw_embedded_pages}
+  DEPENDS ${tw_error_pages} ${PROJECT_SOURCE_DIR}/gen/error_pages.py
   COMMENT "Embedding docs/errors" VERBATIM)
 
 add_library(tilewright_reports STATIC ${tw_report_sources} ${tw_embedded_pages})

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import error_pages  # gen/error_pages.py
 import pictures  # gen/pictures.py
 import rooms  # gen/rooms.py
 import sentences  # gen/sentences.py
@@ -214,20 +215,27 @@ def check_codes(files):
                     used.setdefault(code, (f.path, number))
         elif f.path.startswith("tests/"):
             tested.update(CODES.findall(f.text))
-        elif found := re.fullmatch(r"docs/errors/(\w+)\.md", f.path):
-            pages[found[1]] = f
+        elif error_pages.FILE.fullmatch(f.path):
+            found = {code: (at, text) for code, at, text in error_pages.pages_of(f.text)}
+            pages.update({code: (f.path, *page) for code, page in found.items()})
+            codes = error_pages.codes_of(f.path, f.text)
+            if codes != sorted(set(codes)) or {error_pages.file_of(c) for c in codes} != {f.path}:
+                yield f.path, 1, "its codes are not in order, or belong to another file"
+            for number, line in enumerate(f.lines, 1):
+                if line.startswith("## ") and number not in [at for at, _ in found.values()]:
+                    yield f.path, number, "no '## CODE' with '**its title**' in the next line"
+        elif f.path.startswith("docs/errors/"):
+            yield f.path, 1, "a section '## CODE' of docs/errors/TWnn.md or Enn.md is its page"
     for code, (path, number) in sorted(used.items()):
         if code not in pages:
-            yield path, number, f"{code} has no page docs/errors/{code}.md"
+            yield path, number, f"{code} has no section in {error_pages.file_of(code)}"
         if code not in tested:
             yield path, number, f"{code} is mentioned by no test"
-    for code, f in sorted(pages.items()):
+    for code, (path, number, text) in sorted(pages.items()):
         if code not in used:
-            yield f.path, 1, f"no source uses {code}"
-        if not re.match(rf"# {code}: \S", f.text):
-            yield f.path, 1, f"title is not '# {code}: short title'"
-        if [line for line in f.lines if line.startswith("## ")] != PAGE_SECTIONS:
-            yield f.path, 1, f"sections are not {', '.join(PAGE_SECTIONS)}"
+            yield path, number, f"no source uses {code}"
+        if re.findall(r"^## .*$", text, re.M) != PAGE_SECTIONS:
+            yield path, number, f"the sections of {code} are not '### Example', '### What to do'"
 
 
 def check_diagnoses(files):
@@ -238,18 +246,17 @@ def check_diagnoses(files):
         if re.fullmatch(r"tests/(emu|hazard)/\w+_test\.cpp", f.path):
             expected.update(re.findall(r'\b(?:expect|EXPECT|ASSERT)\w*\b[^;]*?"(E\d{4})"', f.text))
     for f in files:
-        found = re.fullmatch(r"docs/errors/(E\d{4})\.md", f.path)
-        if not found:
+        if not re.fullmatch(r"docs/errors/E\d\d\.md", f.path):
             continue
-        parts = re.split(r"^## .*$", f.text, flags=re.M)
-        for name, part in zip(PAGE_SECTIONS[1:], parts[2:]):
-            if "```cpp\n" not in part:
-                yield f.path, 1, f"no C++ under '{name}'"
-        if not re.search(r'(PTX\s+ISA|CUDA\s+C\+\+\s+Programming\s+Guide),\s+"',
-                         f.text):
-            yield f.path, 1, "no section of the PTX ISA or of the programming guide is named"
-        if found[1] >= "E0010" and found[1] not in expected:
-            yield f.path, 1, f"no test in tests/hazard expects {found[1]}"
+        for code, number, text in error_pages.pages_of(f.text):
+            parts = re.split(r"^## .*$", text, flags=re.M)
+            for name, part in zip(PAGE_SECTIONS[1:], parts[2:]):
+                if "```cpp\n" not in part:
+                    yield f.path, number, f"no C++ under '{name}' of {code}"
+            if not re.search(r'(PTX\s+ISA|CUDA\s+C\+\+\s+Programming\s+Guide),\s+"', text):
+                yield f.path, number, f"{code} names no section of PTX ISA or programming guide"
+            if code >= "E0010" and code not in expected:
+                yield f.path, number, f"no test in tests/hazard expects {code}"
 
 
 def check_snippets(files):
@@ -274,6 +281,7 @@ def check_links(files):
     paths.update(path for f in files if f.path.endswith(".md")
                  for path, _ in pictures.pictures_of(f.path, f.text))
     folders = {os.path.dirname(p) for p in paths}
+    codes = {code for f in files for code in error_pages.codes_of(f.path, f.text)}
     for f in files:
         if not f.path.endswith(".md"):
             continue
@@ -281,8 +289,10 @@ def check_links(files):
             for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
                 if re.match(r"[a-z]+:|#", target):
                     continue
-                path = os.path.normpath(os.path.join(os.path.dirname(f.path),
-                                                     target.split("#")[0]))
+                name, _, anchor = target.partition("#")
+                path = os.path.normpath(os.path.join(os.path.dirname(f.path), name))
+                if error_pages.FILE.fullmatch(path) and anchor.upper() not in codes:
+                    yield f.path, number, f"the link {target} leads to no code"
                 binary = path.endswith((".gz", ".png")) and \
                     os.path.isfile(os.path.join(f.root, path))
                 if not binary and path not in paths and path not in folders and \

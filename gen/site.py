@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 
+import error_pages  # gen/error_pages.py
 import live  # gen/live.py
 import pictures  # gen/pictures.py
 
@@ -68,9 +69,10 @@ class Site:
         target.write_text(text, encoding="utf-8")
         self.made.add(path)
 
-    def page(self, path):
-        """A page of the repository; its links lead to files of the site."""
-        text = (ROOT / path).read_text(encoding="utf-8")
+    def page(self, path, text=None):
+        """A page of the repository, or this text; its links lead to files of the site."""
+        if text is None:
+            text = error_pages.link_to_page((ROOT / path).read_text(encoding="utf-8"))
         lines = [LINK.sub(lambda m: m[1] + self.target(path, m[2]) + m[3] if m[2] else m[0], line)
                  if free else line for line, free in lines_outside_code(text)]
         if self.live:
@@ -119,7 +121,7 @@ class Site:
         if (ROOT / path / "README.md").exists():
             return path + "/README.md"
         new = path + "/index.md"
-        if path == "docs/errors":
+        if path == "docs/errors":  # errors() writes it
             return new
         if new not in self.made:
             self.made.add(new)
@@ -133,11 +135,12 @@ class Site:
         return new
 
     def errors(self):
-        """The list of all codes."""
-        rows = []
-        for path in sorted((ROOT / "docs/errors").glob("*.md")):
-            code, _, name = path.read_text(encoding="utf-8").split("\n")[0][2:].partition(":")
-            rows.append(f"| [{code}]({path.name}) | {name.strip()} |")
+        """A page for each code, and the list of them."""
+        pages, rows = error_pages.all_pages(ROOT / "docs/errors"), []
+        self.made.update(f"docs/errors/{code}.md" for code, _ in pages)
+        for code, text in pages:
+            rows.append(f"| [{code}]({code}.md) | {text.split(': ', 1)[1].splitlines()[0]} |")
+            self.page(f"docs/errors/{code}.md", text)
         self.write("docs/errors/index.md",
                    "# Error codes\n\n`tilewright explain CODE` prints a page. TW codes are "
                    "refusals, E codes diagnoses of the emulator.\n\n| code | name |\n|---|---|\n"
@@ -182,7 +185,8 @@ def main():
     site.errors()
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):
-            site.page(str(path.relative_to(ROOT)))
+            if path.parent.name != "errors":
+                site.page(str(path.relative_to(ROOT)))
     for pattern in ASSETS:
         for path in sorted(ROOT.glob(pattern)):
             target = out / "pages" / path.relative_to(ROOT)

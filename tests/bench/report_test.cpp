@@ -2,7 +2,9 @@
 // report_test.cpp  The table and the JSON of measured, wrong, failed and unsupported shapes.
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "tools/command/bench/gemm_csv.hpp"
 #include "tools/command/bench/gemm_json.hpp"
@@ -215,10 +217,11 @@ TEST(Report, EnergyAndUtilisationFollowFromTheirParts) {
 }
 
 TEST(Codes, EveryCodeOfTheBenchmarkHasAPage) {
+  std::ifstream file(TW_SOURCE_DIR "/docs/errors/TW07.md");
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
   for (char const* code : {"TW0701", "TW0702", "TW0703", "TW0704", "TW0705", "TW0710", "TW0711",
                            "TW0712", "TW0713", "TW0714"})
-    EXPECT_TRUE(std::filesystem::exists(std::string(TW_SOURCE_DIR "/docs/errors/") + code + ".md"))
-        << code;
+    EXPECT_NE(text.find("\n## " + std::string(code) + "\n"), std::string::npos) << code;
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ import tempfile
 
 SOURCE = os.environ["TW_SOURCE_DIR"]
 COMMAND = os.environ["TW_COMMAND"]
+sys.path.insert(0, os.path.join(SOURCE, "gen"))
+import error_pages  # noqa: E402  pylint: disable=wrong-import-position
 NEEDS_MORE = ("tilewright check own/", "tilewright tune", "tilewright bench",
               "tilewright gemm huge")
 
@@ -26,16 +28,16 @@ FILES = {
     "docs/block_scaling.md": [("x.npy", (130, 64), "<f4"), ("w.npy", (64, 40), "<f4")],
     "docs/blackwell.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4")],
     "docs/quantize.md": [("x.npy", (300, 1000), "<f4")],
-    "docs/errors/TW0455.md": [("a.npy", (3, 5), "<f2")],
-    "docs/errors/TW0601.md": [("b.npy", (5, 2), "<f2")],
-    "docs/errors/TW0604.md": [("ints.npy", (3, 5), "<i8"), ("b.npy", (5, 2), "<f2")],
-    "docs/errors/TW0605.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2"),
-                              ("vector.npy", (2,), "<f4")],
-    "docs/errors/TW0611.md": [("b.npy", (5, 2), "<f2")],
-    "docs/errors/TW0612.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
-    "docs/errors/TW0615.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
-    "docs/errors/TW0651.md": [("kernel.npy", (5, 2), "<f2")],
-    "docs/errors/TW0655.md": [("kernel.npy", (5, 2), "<f2")],
+    "TW0455": [("a.npy", (3, 5), "<f2")],
+    "TW0601": [("b.npy", (5, 2), "<f2")],
+    "TW0604": [("ints.npy", (3, 5), "<i8"), ("b.npy", (5, 2), "<f2")],
+    "TW0605": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2"),
+               ("vector.npy", (2,), "<f4")],
+    "TW0611": [("b.npy", (5, 2), "<f2")],
+    "TW0612": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
+    "TW0615": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
+    "TW0651": [("kernel.npy", (5, 2), "<f2")],
+    "TW0655": [("kernel.npy", (5, 2), "<f2")],
     # As large as a reader's: small ones take other kernels.
     "docs/epilogues.md": [("x.npy", (512, 256), "<f4"), ("w1.npy", (1024, 256), "<f4"),
                           ("b1.npy", (1024,), "<f4"), ("gate_up.npy", (2048, 256), "<f4"),
@@ -58,13 +60,11 @@ def write_npy(path, shape, descr):
         file.write(bytes(count * int(descr[2])))
 
 
-def blocks(path):
+def blocks(text):
     """(line number, command, lines of output) of each command of a page."""
     found, command, output, at = [], None, [], 0
     inside = False
-    with open(path, encoding="utf-8") as file:
-        lines = file.read().split("\n")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("```"):
             if command:
                 found.append((at, command, output))
@@ -125,18 +125,22 @@ def run(command, folder):
 def main():
     sys.setrecursionlimit(100000)
     enough_cores = len(os.sched_getaffinity(0)) >= 2
-    pages = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(SOURCE + "/docs"))
+    names = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(SOURCE + "/docs"))
                              if name.endswith(".md")]
-    pages += ["docs/errors/" + name for name in sorted(os.listdir(SOURCE + "/docs/errors"))]
+    pages = []
+    for name in names:
+        with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+            pages.append((name, file.read()))
+    codes = error_pages.all_pages(SOURCE + "/docs/errors")
     compared, ran, failures, skipped = 0, 0, [], []
-    for page in pages:
+    for page, text_of_page in pages + codes:
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(SOURCE + "/demo", folder + "/demo")
             for name, shape, descr in FILES.get(page, []):
                 write_npy(os.path.join(folder, name), shape, descr)
-            for number, command, output in blocks(os.path.join(SOURCE, page)):
+            for number, command, output in blocks(text_of_page):
                 want = words("\n".join(output))
-                needs_files = page.startswith("docs/errors/") and page not in FILES
+                needs_files = (page, text_of_page) in codes and page not in FILES
                 if needs_files and ".npy" in command or ".safetensors:" in command and \
                         "demo/" not in command:
                     continue

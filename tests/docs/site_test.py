@@ -18,6 +18,7 @@ import urllib.parse
 SOURCE = os.environ["TW_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "gen"))
 sys.path.insert(0, os.path.join(SOURCE, "tests/browser"))
+import error_pages  # noqa: E402  pylint: disable=wrong-import-position
 import pictures  # noqa: E402  pylint: disable=wrong-import-position
 from devtools import Browser, find_chromium  # noqa: E402  pylint: disable=wrong-import-position
 MKDOCS = os.path.join(SOURCE, "build-site/venv/bin/mkdocs")
@@ -90,8 +91,12 @@ def small_texts(pages):
 def missing_from_search(site):
     with open(os.path.join(site, "search/search_index.json"), encoding="utf-8") as file:
         found = {entry["location"].partition("#")[0] for entry in json.load(file)["docs"]}
-    for page in (glob.glob(SOURCE + "/docs/**/*.md", recursive=True)):
-        name = os.path.relpath(page, SOURCE)[:-3] + ".html"
+    pages = [os.path.relpath(page, SOURCE)[:-3]
+             for page in glob.glob(SOURCE + "/docs/**/*.md", recursive=True)
+             if "/errors/" not in page]
+    pages += ["docs/errors/" + code for code, _ in error_pages.all_pages(SOURCE + "/docs/errors")]
+    for page in pages:
+        name = page + ".html"
         if name.replace("README.html", "index.html") not in found:
             yield f"the search does not find {name}"
 

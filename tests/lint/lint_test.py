@@ -12,9 +12,10 @@ import lint  # noqa: E402
 lint.words.PENDING = ()
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
-GOOD_PAGE = "# TW0199: a title\n\n## Meaning\nx\n\n## Example\nx\n\n## What to do\nx\n"
-DIAGNOSIS_PAGE = ("# E0199: a title\n\n## Meaning\nx\n\n## Example\n```cpp\nwrong\n```\n\n"
-                  '## What to do\n```cpp\nright\n```\nPTX ISA, "fence".\n')
+GOOD_PAGE = ("# Codes\n\n## TW0199\n**a title**\n\nx\n\n### Example\nx\n\n"
+             "### What to do\nx\n")
+DIAGNOSIS_PAGE = ("# Codes\n\n## E0199\n**a title**\n\nx\n\n### Example\n```cpp\nwrong\n```\n\n"
+                  '### What to do\n```cpp\nright\n```\nPTX ISA, "fence".\n')
 
 
 def header(name, body=""):
@@ -31,8 +32,8 @@ GOOD = {
     "include/tilewright/kernel/gemm.hpp": header(
         "gemm.hpp", '#include "tilewright/arch/select.hpp"\n// asm and threadIdx in a comment\n'
                     "__global__ void f();\n"),
-    "docs/errors/TW0199.md": GOOD_PAGE,
-    "docs/errors/E0199.md": DIAGNOSIS_PAGE,
+    "docs/errors/TW01.md": GOOD_PAGE,
+    "docs/errors/E01.md": DIAGNOSIS_PAGE,
     "src/emu/hazard.cpp": SPDX + '// hazard.cpp  A title.\nchar const* c = "E0199";\n',
     "tests/hazard/shape_test.cpp":
         SPDX + '// shape_test.cpp  A test.\nvoid f() { expect({"E0199", "x"}, g); }\n',
@@ -85,20 +86,23 @@ BAD = {
     "words": [("docs/map.md", "see /wor" "k/main\n"), ("src/notes.md", "TO" "DO: later\n")],
     "codes": [
         ("src/base/bad.cpp", SPDX + '// bad.cpp  A title.\nauto c = "TW0198";\n'),
-        ("docs/errors/E0009.md", DIAGNOSIS_PAGE.replace("E0199", "E0009")),
-        ("docs/errors/TW0199.md", "# TW0199\n"),
+        ("docs/errors/E00.md", DIAGNOSIS_PAGE.replace("E0199", "E0009")),
+        ("docs/errors/TW02.md", GOOD_PAGE),
+        ("docs/errors/TW01.md", GOOD_PAGE.replace("**a title**\n", "")),
+        ("docs/errors/TW01.md", GOOD_PAGE.replace("### Example", "### Examples")),
+        ("docs/errors/TW0198.md", GOOD_PAGE.replace("TW0199", "TW0198")),
         ("tests/layout/shape_test.cpp", SPDX + "// shape_test.cpp  No code.\nint x = 1;\n"),
     ],
     "diagnoses": [
-        ("docs/errors/E0199.md", DIAGNOSIS_PAGE.replace("```cpp\nright\n```", "")),
-        ("docs/errors/E0199.md", DIAGNOSIS_PAGE.replace("PTX ISA, ", "")),
+        ("docs/errors/E01.md", DIAGNOSIS_PAGE.replace("```cpp\nright\n```", "")),
+        ("docs/errors/E01.md", DIAGNOSIS_PAGE.replace("PTX ISA, ", "")),
         ("tests/hazard/shape_test.cpp",
          SPDX + "// shape_test.cpp  Names E0199.\nvoid f() { see(E0199); }\n"),
     ],
     "contents": [("include/tilewright/base/other.hpp", header("other.hpp"))],
     "snippets": [("docs/map.md", "```cpp\nint never_compiled;\n```\n")],
     "links": [("docs/map.md", "[layouts](layout.md)\n"),
-              ("docs/map.md", "[a](errors/TW0198.md)\n"),
+              ("docs/map.md", "[a](errors/TW01.md#tw0198)\n"),
               ("docs/map.md", "The example is `kernel/none.hpp`.\n")],
     "paths": [
         ("src/base/bad.cpp", SPDX + "// bad.cpp  As in base/none" ".hpp.\n"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// error_pages.hpp  The pages of docs/errors, built into the command by cmake/embed_pages.cmake.
+// error_pages.hpp  The pages of docs/errors, built into the command by gen/error_pages.py.
 #pragma once
 
 #include <string>
