@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """host_times.py  Microseconds of the host for a call: NumPy in the emulator, torch on a GPU.
 
-    PYTHONPATH=FOLDER python tests/host_times.py     FOLDER of build.py
+    PYTHONPATH=FOLDER python tests/host_times.py [--launches LIBRARY]     FOLDER of build.py
 
 Each figure is the smallest mean of 7 rounds. A GPU computes 64x64x64, whose kernel is shorter than
-a call of the host; the rounds end with a synchronisation, which is not counted. "no launch": a
-GEMM of 0 rows, whose call ends before the launch.
+a call of the host; the rounds end with a synchronisation, which is not counted. With LIBRARY, made
+of launch_times.c, two more figures: the time that a call spends in the driver's launches, and the
+rest, its own time.
 """
+import ctypes
 import sys
 import time
 
@@ -31,6 +33,26 @@ def microseconds(call, wait=lambda: None, count=300, rounds=7):
     return best * 1e6
 
 
+def parts(library, call, wait, count=100, rounds=30):
+    """Microseconds of a call in launches and outside of them, of the round with the least outside;
+    and the number of launches of a call. A round is short enough that no launch waits."""
+    best = (0.0, float("inf"))
+    launches = 0
+    for _ in range(rounds):
+        wait()
+        if library.start() != 0:
+            raise RuntimeError("CUPTI has another subscriber, or is not allowed")
+        begin = time.perf_counter()
+        for _ in range(count):
+            call()
+        us = (time.perf_counter() - begin) / count * 1e6
+        inside = library.ns() / count / 1e3
+        launches = library.count() / count
+        library.stop()
+        best = min(best, (inside, us - inside), key=lambda x: x[1])
+    return *best, launches
+
+
 def on_numpy():
     """Emulated calls: (name, function)."""
     import ml_dtypes
@@ -45,14 +67,13 @@ def on_numpy():
 
 
 def on_torch(device):
-    """Calls of torch: (name, function). In host memory those without a launch alone."""
+    """Calls of torch: (name, function)."""
     import torch
     from torch.nn import functional
 
     import tilewright.torch as twt
     a, w = (torch.ones(64, 64, device=device, dtype=torch.bfloat16) for _ in range(2))
     out, b = torch.empty_like(a), w.t()
-    none, none_out = a[:0], out[:0]
     op = torch.ops.tilewright.gemm.default
     plan = tw.plan(a, b)
     launches = [("torch.matmul", lambda: torch.matmul(a, b)),
@@ -63,23 +84,21 @@ def on_torch(device):
                 ("tilewright.torch.gemm out", lambda: twt.gemm(a, b, out=out)),
                 ("torch.ops.tilewright.gemm", lambda: op(a, b)),
                 ("Plan", lambda: plan(a, b)), ("Plan out", lambda: plan(a, b, out=out))]
-    no_launch = [("tw.gemm, no launch", lambda: tw.gemm(none, b)),
-                 ("tw.gemm out, no launch", lambda: tw.gemm(none, b, out=none_out)),
-                 ("tilewright.torch.gemm, no launch", lambda: twt.gemm(none, b)),
-                 ("torch.ops.tilewright.gemm, no launch", lambda: op(none, b))]
     x, v = (torch.ones(64, 128, device=device) for _ in range(2))
     for name, fa, fb in (("row", "e4m3:row", "e4m3:row"),
                          ("1x128 by 128x128", "e4m3:1x128", "e4m3:128x128")):
         qa, qb = tw.quantize(x, fa), tw.quantize(v, fb)
-        launches += [(f"tw.gemm e4m3 {name} out",
-                      lambda qa=qa, qb=qb: tw.gemm(qa, qb.T, out=out))]
+        qt, p = qb.T, tw.plan(qa, qb.T)
+        launches += [(f"tw.gemm e4m3 {name}", lambda qa=qa, qt=qt: tw.gemm(qa, qt)),
+                     (f"tw.gemm e4m3 {name} out", lambda qa=qa, qt=qt: tw.gemm(qa, qt, out=out)),
+                     (f"Plan e4m3 {name} out", lambda qa=qa, qt=qt, p=p: p(qa, qt, out=out))]
     if hasattr(functional, "ScalingType"):
         row = functional.ScalingType.RowWise
         qa, qb = tw.quantize(x, "e4m3:row"), tw.quantize(v, "e4m3:row")
         arguments = (qa.data, qb.data.t(), qa.scale, row, qb.scale.t(), row)
         launches += [("tilewright.torch.scaled_mm row", lambda: twt.scaled_mm(*arguments)),
                      ("torch scaled_mm row", lambda: functional.scaled_mm(*arguments))]
-    return (launches if device == "cuda" else []) + no_launch
+    return launches
 
 
 def main():
@@ -91,11 +110,22 @@ def main():
     except ImportError:
         print("no torch")
         return
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    for name, call in on_torch(device):
+    if not torch.cuda.is_available():
+        print("no GPU for torch")
+        return
+    library = None
+    if len(sys.argv) == 3 and sys.argv[1] == "--launches":
+        library = ctypes.CDLL(sys.argv[2])
+        library.ns.restype = library.count.restype = ctypes.c_longlong
+    wait = torch.cuda.synchronize
+    print(f"{'':42} {'us':>8}" + (f" {'launch':>8} {'own':>8} launches" if library else ""))
+    for name, call in on_torch("cuda"):
         try:
-            print(f"{name:42} {microseconds(call, wait):8.1f}", flush=True)
+            line = f"{name:42} {microseconds(call, wait):8.1f}"
+            if library:
+                launch, own, count = parts(library, call, wait)
+                line += f" {launch:8.1f} {own:8.1f} {count:g}"
+            print(line, flush=True)
         except (RuntimeError, ValueError) as why:
             print(f"{name:42} {str(why)[:60]}")
 
