@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// call_site.hpp  The names of arch/emu/call_site.hpp on the GPU, where calls have no place: no code.
+// call_site.hpp  The names of arch/emu/call_site.hpp on the GPU: they make no code.
 #pragma once
 
 #include "tilewright/base/hd.hpp"

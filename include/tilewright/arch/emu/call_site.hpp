@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // call_site.hpp  The place of a caller. A function above the instructions, such as gemm<tiled_mma>,
-//                takes it and calls instructions in its name, so that a report shows the line of the
-//                kernel:
+//                takes it and calls instructions in its name: a report shows the kernel's line.
 //     void gemm(..., call_site where = call_site::here()) {
 //       in_name_of(where, [&](auto... place) { wgmma<...>(..., place...); });
 #pragma once
