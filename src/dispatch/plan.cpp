@@ -138,7 +138,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   choose_copies(base, o, a_as_stored);
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   // D's map of ragged rows begins a whole number of rows before D.
-  std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q.epilogue, q.n) : q.m;
+  std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q) : q.m;
   bool const scatters = q.groups && q.groups->scatter_to > 0;
   base.direct_d =
       divide_lines(q) || scatters || !tma_addressable(q.d, lines, q.d_matrices(), d_base);
@@ -260,7 +260,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   std::int64_t const workspace = std::max<std::int64_t>(0, asked.workspace_bytes);
   auto const add_plans = [&](run_form const& unswapped) {
     for (bool const swapped : {false, true}) {
-      if (swapped && p.epilogue.gate != gating::none) break;
+      // Prepared weights are A of the kernels, and a gate pairs their rows.
+      if (p.epilogue.gate != gating::none && swapped != bool{p.weights_b}) continue;
       run_form const form = swapped ? transposed(unswapped) : unswapped;
       gemm_operands const o = in_order(asked, form.operands);
       bool const two_ways = may_load_a_as_stored(form.problem, o);

@@ -34,8 +34,8 @@ void read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix 
                  gemm_problem& p);
 /// Of groups: a vector for each group along the extent that they do not divide.
 void read_bias_of_groups(tensor_argument const& t, gemm_problem& p);
-/// groups.scatter_to: the rows, or columns, of D, which `scatter` names.
-void read_scatter(tensor_matrix const& d, gemm_problem& p);
+/// groups.scatter_to: the rows, or columns, of D (or C, which has them too), which `scatter` names.
+void read_scatter(tensor_matrix const& d, char const* name, gemm_problem& p);
 /// A value for each row, or column, of D that groups divide. Needs groups.scatter_to.
 void read_row_weight(tensor_argument const& t, gemm_problem& p);
 /// The word of the status of groups.

@@ -149,12 +149,12 @@ void read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix 
                     fmt::format("({},): the group of each row", ragged));
 }
 
-void read_scatter(tensor_matrix const& d, gemm_problem& p) {
+void read_scatter(tensor_matrix const& d, char const* name, gemm_problem& p) {
   group_desc& g = *p.groups;
   std::int64_t const lines = g.axis == group_axis::n ? d.cols : d.rows;
   if (lines == 0 && ragged_extent(p) != 0)
-    refuse_argument("TW0616", "shape of d", fmt::format("({}, {})", d.rows, d.cols),
-                    "rows, which scatter names");
+    refuse_argument("TW0616", fmt::format("shape of {}", name),
+                    fmt::format("({}, {})", d.rows, d.cols), "rows, which scatter names");
   g.scatter_to = lines;
 }
 

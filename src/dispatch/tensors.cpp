@@ -158,8 +158,9 @@ struct operands_reader {
     if (g.bias != nullptr) read_bias(*g.bias, p);
     p.beta = g.beta.value_or(g.c != nullptr ? 1.0F : 0.0F);
     if (g.c != nullptr) {
+      if (g.scatter != nullptr) read_scatter(c, "c", p);  // C has the rows of D
       if (p.groups)
-        check_result("c", c, p, result_cols(p.epilogue, p.n));
+        check_result("c", c, p, result_cols(p.epilogue, p.d_cols()));
       else
         check_result_extents(named_extents("c", c), p.m, result_cols(p.epilogue, p.n));
       p.epilogue.c_last = p.beta != 0.0F && (g.c_last || p.epilogue.gate != gating::none);
@@ -185,9 +186,11 @@ tensor_gemm gemm_of_tensors(gemm_arguments const& g) {
   gemm_problem& p = out.problem;
   bool const pairs = g.scale_d_as.starts_with("mxfp4") || g.scale_d_as.starts_with("nvfp4");
   tensor_matrix const d = matrix_of_tensor(*g.d, "d", packed_along::cols, pairs);
-  if (g.scatter != nullptr) read_scatter(d, p);
+  std::int64_t const c_lines = g.scatter != nullptr && g.c != nullptr ? p.groups->scatter_to : 0;
+  if (g.scatter != nullptr) read_scatter(d, "d", p);
   std::int64_t const cols = result_cols(p.epilogue, p.d_cols());
   check_result("d", d, p, cols);
+  if (c_lines != 0 && c_lines != p.groups->scatter_to) check_result("c", read.c, p, cols);
   p.d = d.desc;
   if (g.row_weight != nullptr) read_row_weight(*g.row_weight, p);
   if (g.aux != nullptr) {
@@ -227,10 +230,10 @@ tensor_result result_of_tensors(gemm_arguments const& g) {
                                      (g.c != nullptr && g.c->rank == 3) ||
                                      (p.weights_b && p.b.batch_stride_elems != 0);
   r.rank = stacks ? 3 : 2;
-  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  std::int64_t const cols = result_cols(p.epilogue, p.d_cols());
   std::int64_t* at = r.shape;
   if (stacks) *at++ = p.d_matrices();
-  at[0] = p.m, at[1] = packs_in_pairs(type) ? (cols + 1) / 2 : cols;
+  at[0] = p.d_rows(), at[1] = packs_in_pairs(type) ? (cols + 1) / 2 : cols;
   if (!w.kind && !w.format) return r;
   scale_tensor const one = dense_result_scales(w, p);
   r.scale_type = type_in_tensors(one.type);

@@ -123,7 +123,7 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
 
 gate_columns gate_columns_of(gemm_problem const& q) {
   if (q.epilogue.gate == gating::interleaved) return {2, 1};
-  return {1, static_cast<int>(q.n / 2)};
+  return {1, static_cast<int>((gates_rows(q) ? q.m : q.n) / 2)};
 }
 
 std::int64_t scale_rows(gemm_problem const& q, role x) {

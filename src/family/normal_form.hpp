@@ -15,7 +15,7 @@ inline matrix_desc transposed(matrix_desc m) {
   return m;
 }
 
-/// Rows are columns. What has a gate along columns cannot be transposed.
+/// Rows are columns. A gate pairs rows then (gates_rows), which kernels of 4-bit weights do alone.
 inline gemm_epilogue transposed(gemm_epilogue const& e) {
   gemm_epilogue t = e;
   for (operand_row const& r : operand_rows) {

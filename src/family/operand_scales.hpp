@@ -31,7 +31,7 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
 
 /// Scales of A or B of a GEMM as run.
 inline operand_scales scales_of(gemm_problem const& q, gemm_operands const& o, role x) {
-  return scales_of(scale(q, x), address(o, scales_of(x)), outer_extent(q, x), q.k);
+  return scales_of(scale(q, x), address(o, scales_of(x)), outer_extent(q, x), scaled_k(q));
 }
 
 /// Can bulk copies load a tile's row scales for a K block? They are adjacent float32, begin at

@@ -307,7 +307,7 @@ std::optional<rejection> accept(gemm_problem const& p) {
   std::int64_t const d_cols = result_cols(p.epilogue, p.d_cols());
   if (auto r = check_matrix("D", p.d, p.d_rows(), d_cols, p.d_matrices())) return r;
   if (p.c)
-    if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.d_matrices())) return r;
+    if (auto r = check_matrix("C", *p.c, p.d_rows(), d_cols, p.d_matrices())) return r;
   if (p.aux)
     if (auto r = check_matrix("the auxiliary output", *p.aux, p.m, p.n, p.batch)) return r;
   if (auto r = check_results_apart("D", p.d, p, d_cols)) return r;

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/group_slices.hpp"
-#include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -29,6 +32,9 @@ refusal check_form(group_desc const& g) {
   if ((g.slots() || g.form == group_form::rows) && g.axis == group_axis::k)
     return rejection{"TW0492", "form of groups of K", group_form_names[value(g.form)],
                      "ends, starts or sizes", "slots and rows are of rows or columns of D"};
+  if (g.scale_blocks != 0 && g.axis != group_axis::k)
+    return rejection{"TW0492", "blocks of scales", fmt::format("{}", g.scale_blocks),
+                     "0: only scales of groups of K begin anew in each group", ""};
   if (g.expected_size < 0)
     return rejection{"TW0492", "expected size of a group", fmt::format("{}", g.expected_size),
                      "0 (not known) or more", ""};
@@ -59,7 +65,6 @@ refusal check_indices(gemm_problem const& p) {
                    "lines that are contiguous along K");
   if (scatters && of_m == (p.d.ord == order::col_major))
     return refused(of_m ? "a column-major D" : "a row-major D", "contiguous lines of D");
-  if (scatters && p.c) return refused("C and scattered rows", "D alone");
   return std::nullopt;
 }
 
@@ -74,7 +79,9 @@ refusal check_matrices_of_groups(gemm_problem const& p) {
         g.slots() ? fmt::format("{}, a matrix for each slot", batch) : "1: groups are not a batch",
         ""};
   if (p.has_pointers())
-    return rejection{"TW0493", "operands of groups", "a batch by pointers", "batch strides", ""};
+    return rejection{"TW0493", "operands of groups", "a batch by pointers", "batch strides",
+                     "groups divide rows, columns or K of one allocation; matrices of one shape at "
+                     "any addresses are a batch by pointers without groups"};
   if (!g.slots()) return std::nullopt;
   if ((g.axis == group_axis::m) == (p.d.ord == order::col_major))
     return rejection{"TW0493", "order of D in slots", "the used index is contiguous",
@@ -117,6 +124,31 @@ refusal check_row_weight(gemm_problem const& p) {
   return std::nullopt;
 }
 
+/// Block scales along a K that groups divide begin anew in each group, and follow each other.
+refusal check_scales_of_k(gemm_problem const& p) {
+  group_desc const& g = *p.groups;
+  std::int64_t const least = (p.k + scale_block_k - 1) / scale_block_k;
+  bool const blocks = std::ranges::any_of(
+      a_and_b, [&](role x) { return scale(p, x) && scale(p, x)->block_k != 0; });
+  if ((blocks || g.scale_blocks != 0) &&
+      (g.scale_blocks < least || scaled_k(p) > std::int64_t{1} << 30))
+    return rejection{"TW0492", "blocks of scales of groups of K", fmt::format("{}", g.scale_blocks),
+                     fmt::format("{} or more of {} elements, which the array of scales has", least,
+                                 scale_block_k),
+                     "gemm_problem::groups->scale_blocks; each group begins a block"};
+  for (role const x : a_and_b) {
+    auto const& s = scale(p, x);
+    if (!s || s->block_k == 0) continue;
+    if (s->batch_stride != 0 || s->packed_k != 1)
+      return rejection{
+          "TW0494", fmt::format("scales of {} in groups of K", row_of(x).text),
+          fmt::format("a batch stride of {}, {} adjacent along K", s->batch_stride, s->packed_k),
+          "0, and 1 adjacent: blocks of all groups follow each other",
+          "docs/groups.md has their order"};
+  }
+  return std::nullopt;
+}
+
 refusal check_operations(gemm_problem const& p) {
   auto const refused = [](char const* what, char const* need) {
     return rejection{"TW0494", "a GEMM of groups", what, need, "docs/groups.md lists the kernels"};
@@ -126,10 +158,10 @@ refusal check_operations(gemm_problem const& p) {
   if (p.aux) return refused("an auxiliary output", "D alone");
   if (p.scale_d) return refused("scales of D", "D of 16 or 32 bits");
   bool const of_k = p.groups->axis == group_axis::k;
-  if (of_k && has_scales(p))
-    return refused("scales of A or B, groups of K", "operands without scales");
-  if (of_k && is_fused(p.epilogue))
-    return refused("a fused epilogue, groups of K", "alpha and beta C");
+  if (of_k && is_fused(p.epilogue) && !has_scales_alone(p))
+    return refused("a fused epilogue, groups of K", "alpha, beta C, row and column scales");
+  if (of_k)
+    if (auto r = check_scales_of_k(p)) return r;
   if (p.k % step_of_numbers(p) != 0)
     return rejection{"TW0495", "K of a GEMM of groups of K",
                      fmt::format("{} elements of {}", p.k, name(p.a.type)),

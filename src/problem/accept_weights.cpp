@@ -11,6 +11,12 @@
 namespace tw {
 namespace {
 
+char const* text_of(gating g) {
+  return g == gating::none    ? "no gate"
+         : g == gating::split ? "a split gate"
+                              : "an interleaved gate";
+}
+
 constexpr int weights_promote_k = 2 * weight_block;
 
 std::optional<rejection> check_one(gemm_problem const& p, role x) {
@@ -74,8 +80,14 @@ std::optional<rejection> check_weights(gemm_problem const& p) {
     return refuse("scales of the activations", weights(p, x).fp8
                                                    ? "none, one for all, or one for each row"
                                                    : "none: their type has 16 bits");
-  if (p.epilogue.gate != gating::none)
-    return refuse("a gate", "no gate: compute gate and up as one GEMM, and the gate afterwards");
+  gating const gate = p.epilogue.gate, prepared_for = weights(p, x).gate;
+  if (gate != gating::none && x == role::a)
+    return refuse("a gate of columns of A B, weights in A", "weights in B");
+  if (gate != prepared_for)
+    return rejection{
+        "TW0467", "gate of a GEMM with 4-bit weights", text_of(gate),
+        fmt::format("{}, which the weights are prepared for", text_of(prepared_for)),
+        "`tilewright prepare --gate split` (or interleaved) puts gate and up rows 8 apart"};
   if (p.groups && p.groups->axis == group_axis::k)
     return refuse("groups of K", "groups of rows, or none");
   return check_one(p, x);

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tilewright/problem/operand.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -66,7 +66,7 @@ group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
   };
   group_ranges r;
   bool const starts = g.form == group_form::starts;
-  std::int64_t before = starts ? clamped(number(0), 0) : 0;
+  std::int64_t blocks = 0, before = starts ? clamped(number(0), 0) : 0;
   if (starts && before != number(0)) r.first_bad = 0;
   for (std::int64_t i = 0; i < g.count; ++i) {
     std::int64_t const x = number(i + (starts ? 1 : 0));
@@ -79,7 +79,8 @@ group_ranges ranges_of_groups(gemm_problem const& p, void const* array) {
       end = clamped(x, before);
     std::int64_t const size = end - before;
     if (x != (g.form == group_form::sizes ? size : end) && !r.first_bad) r.first_bad = i;
-    r.of.push_back({before, size, i});
+    r.of.push_back({before, size, i, blocks});
+    blocks += (size + scale_block_k - 1) / scale_block_k;
     before = end;
   }
   return r;
@@ -154,9 +155,10 @@ group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o,
   for (role const x : a_and_b) {
     std::optional<scale_desc>& d = scale(s.problem, x);
     if (!d) continue;
-    bool const each = x == role::a ? n : m, ragged = x == role::a ? m : n;
-    std::int64_t const first = (each || g.slots() ? group * d->batch_stride : 0) +
-                               (ragged && d->block_outer == 1 ? range.begin * d->stride_outer : 0);
+    bool const ragged = x == role::a ? m : n;
+    std::int64_t const first = (of_each_group(p, x) ? group * d->batch_stride : 0) +
+                               (ragged && d->block_outer == 1 ? range.begin * d->stride_outer : 0) +
+                               (k && d->block_k != 0 ? range.first_block * d->stride_k : 0);
     d->batch_stride = 0;
     set_address(s.operands, scales_of(x), moved(address(o, scales_of(x)), first, d->type));
   }

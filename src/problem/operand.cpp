@@ -95,7 +95,8 @@ operand_desc operand_at(gemm_problem const& p, std::int64_t d_cols) {
     return vector(r.is, v.type, v.one ? 1 : lines * groups);
   } else if constexpr (r.kind == operand_kind::scales) {
     std::optional<scale_desc> const& s = p.*r.scales;
-    return s ? scales(r.is, *s, stored_extent(p, r.of), p.k, matrix_count(p, r.of)) : none;
+    std::int64_t const each = of_each_group(p, r.of) ? p.groups->count : matrix_count(p, r.of);
+    return s ? scales(r.is, *s, stored_extent(p, r.of), scaled_k(p), each) : none;
   } else if constexpr (r.kind == operand_kind::second_level) {
     std::optional<scale_desc> const& s = scale(p, r.of);
     return s && s->second_level ? vector(r.is, elem::f32, 1) : none;

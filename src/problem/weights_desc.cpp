@@ -30,6 +30,10 @@ std::optional<rejection> accept(weights_desc const& w) {
   if (w.k % 2 != 0)
     return not_preparable("K of 4-bit weights", fmt::format("{}", w.k), "an even number",
                           "two elements fill a byte: add a column of zeros");
+  if (f.gate != gating::none && w.n % (2 * 8) != 0)
+    return not_preparable("rows of 4-bit weights for a gate", fmt::format("{}", w.n),
+                          "a multiple of 16: 8 gate rows, then the 8 rows that they multiply",
+                          "add rows of zeros to both halves");
   struct known {
     weight_code code;
     bool group, scale;
@@ -39,8 +43,9 @@ std::optional<rejection> accept(weights_desc const& w) {
                              : f.group == 0 || f.group == 16 || f.group == 32 ||
                                    (f.group > 0 && f.group % weight_block == 0);
   if (f.fp8 && f.code == weight_code::nvfp4)
-    return not_preparable("format of 4-bit weights for e4m3 activations", name(f.code),
-                          "mxfp4 or int4", "its scales are not powers of two: prepare for bf16");
+    return not_preparable(
+        "format of 4-bit weights for e4m3 activations", name(f.code), "mxfp4 or int4",
+        "its numbers have up to 6 significant bits, e4m3 has 4: prepare for bf16");
   if (f.fp8 && f.zeros != weight_zeros::none)
     return not_preparable("zero points of int4 for e4m3 activations", name(f.zeros), "none",
                           "prepare for bf16 or f16");
@@ -72,7 +77,9 @@ std::optional<rejection> accept(weights_desc const& w) {
 }
 
 std::string text_of(weight_format const& f) {
-  char const* const order = f.fp8 ? ", for e4m3" : "";
+  std::string order = f.fp8 ? ", for e4m3" : "";
+  if (f.gate != gating::none)
+    order += f.gate == gating::split ? ", for a split gate" : ", for an interleaved gate";
   if (f.code != weight_code::int4) return std::string(name(f.code)) + order;
   return fmt::format("{}, {} scales of {}{}{}", name(f.code), name(f.scale),
                      f.group == 0 ? "a row" : fmt::format("{} elements", f.group),

@@ -127,6 +127,22 @@ without_indices::without_indices(gemm_problem const& p, gemm_operands const& o)
     results_ = copied(o.d, count, p.d.pitch_bytes(), length * size_bits(p.d.type) / 8,
                       [&](std::int64_t i) { return std::max<std::int64_t>(scattered(i), 0); });
     operands_.d = results_.data();
+    if (p.c && o.c != nullptr) {
+      // C of any order, with lines of D side by side.
+      bool const lines = of_m == (p.c->ord == order::row_major);
+      std::int64_t const bytes_each = size_bytes(p.c->type);
+      std::int64_t const along = (lines ? 1 : p.c->pitch_elems) * bytes_each,
+                         across = (lines ? p.c->pitch_elems : 1) * bytes_each;
+      addends_.resize(static_cast<std::size_t>(count * length * bytes_each));
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t j = 0; j < length && scattered(i) >= 0; ++j)
+          std::memcpy(addends_.data() + (i * length + j) * bytes_each,
+                      static_cast<std::byte const*>(o.c) + scattered(i) * across + j * along,
+                      static_cast<std::size_t>(bytes_each));
+      problem_.c->ord = of_m ? order::row_major : order::col_major;
+      problem_.c->pitch_elems = length;
+      operands_.c = addends_.data();
+    }
     if (p.epilogue.row_weight) {
       weights_ = copied(o.row_weight, count, f32_bytes, f32_bytes, scattered);
       operands_.row_weight = weights_.data();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -114,6 +115,47 @@ TEST(Weights, UnprepareIsTheInverseOfPrepare) {
       ASSERT_EQ(zeros, s.zeros) << text_of(f);
       ASSERT_EQ(s.counts.rounded, 0);
     }
+}
+
+/// Rows for a gate: 8 gate rows, then the 8 rows that they multiply, and back.
+TEST(Weights, GateRowsAreEightApart) {
+  unsigned seed = 100;
+  for (gating const gate : {gating::split, gating::interleaved})
+    for (weight_format f : weight_formats()) {
+      f.gate = gate;
+      weights_sample const s(f, 96, 256, 2, ++seed);
+      ASSERT_EQ(read_weights_header(std::as_bytes(std::span(s.prepared))), s.w) << text_of(f);
+      std::vector<bool> taken(96, false);
+      for (std::int64_t j = 0; j < 48; ++j) {
+        bool const split = gate == gating::split;
+        std::int64_t const at = s.w.place(split ? j : 2 * j),
+                           up = s.w.place(split ? 48 + j : 2 * j + 1);
+        EXPECT_EQ(up, at + 8);
+        EXPECT_EQ(at / 16 * 8 + at % 16, j);
+        taken[static_cast<std::size_t>(at)] = taken[static_cast<std::size_t>(up)] = true;
+      }
+      EXPECT_EQ(std::ranges::count(taken, false), 0);
+      std::vector<std::uint8_t> nibbles(s.nibbles.size()), scales(s.scales.size()),
+          zeros(s.zeros.size());
+      unprepare_weights(s.w, s.prepared.data(), {nibbles.data(), scales.data(), zeros.data()});
+      ASSERT_EQ(nibbles, s.nibbles) << text_of(f);
+      ASSERT_EQ(scales, s.scales) << text_of(f);
+      ASSERT_EQ(zeros, s.zeros) << text_of(f);
+      weight_format none = f;
+      none.gate = gating::none;
+      weights_sample const plain(none, 96, 256, 2, seed);
+      auto const blocks = [](weights_sample const& x) {
+        return x.prepared.data() + weights_header_bytes;
+      };
+      for (std::int64_t n = 0; n < 96; ++n) {
+        double const x = weight_at(s.w, blocks(s), 1, n, 77),
+                     y = weight_at(plain.w, blocks(plain), 1, n, 77);
+        ASSERT_TRUE(x == y || (std::isnan(x) && std::isnan(y))) << text_of(f);
+      }
+    }
+  weights_desc odd{72, 64, 1, {weight_code::mxfp4, elem::ue8m0, {}, 32}};
+  odd.format.gate = gating::split;
+  EXPECT_EQ(accept(odd)->code, "TW0465");
 }
 
 TEST(Weights, BytesHaveThePlacesOfTheLayout) {

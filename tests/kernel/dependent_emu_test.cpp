@@ -97,5 +97,61 @@ TEST(Dependent, SoDoesAChainOfSmallM) {
   }
 }
 
+/// The sizes of groups are the result of the launch before, an 8-bit GEMM with D of s32.
+TEST(Dependent, SizesOfGroupsAreReadAfterTheWait) {
+  constexpr int groups = 4, k = 16, rows = 300, n = 64, inner = 64;
+  std::int32_t const wanted[groups] = {100, 0, 73, 127};
+  std::vector<std::int8_t> one(k, 0), parts(groups * k, 0);
+  one[0] = one[1] = 1;
+  for (int g = 0; g < groups; ++g) {  // two parts of each size
+    parts[static_cast<std::size_t>(g * k)] = static_cast<std::int8_t>(wanted[g] / 2);
+    parts[static_cast<std::size_t>(g * k + 1)] =
+        static_cast<std::int8_t>(wanted[g] - wanted[g] / 2);
+  }
+  std::vector<std::uint16_t> a(rows * inner), b(groups * n * inner), d;
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = to_bf16(static_cast<float>(i * 7 % 5) - 2).bits;
+  for (int g = 0; g < groups; ++g)  // g + 1 times the identity
+    for (int i = 0; i < n; ++i)
+      b[static_cast<std::size_t>((g * n + i) * inner + i)] =
+          to_bf16(static_cast<float>(g + 1)).bits;
+  gemm_problem const sizes{1,
+                           groups,
+                           k,
+                           {elem::s8, order::row_major, k},
+                           {elem::s8, order::col_major, k},
+                           {elem::s32, order::row_major, groups},
+                           std::nullopt};
+  gemm_problem p{rows,
+                 n,
+                 inner,
+                 {elem::bf16, order::row_major, inner},
+                 {elem::bf16, order::col_major, inner, n * inner},
+                 {elem::bf16, order::row_major, n},
+                 std::nullopt};
+  p.groups = group_desc{.form = group_form::sizes, .count = groups};
+  for (async_policy const policy : {async_policy::lazy, async_policy::random}) {
+    std::vector<std::int32_t> made(groups, 1000);
+    d.assign(rows * n, 0xFFFF);
+    emu::stream stream;
+    emu_options o;
+    o.policy = policy, o.random_warps = true, o.sms = sms, o.in = &stream, o.pdl = true;
+    gemm_emulated(sizes, {one.data(), parts.data(), nullptr, made.data()}, o);
+    gemm_operands of_groups{a.data(), b.data(), nullptr, d.data()};
+    of_groups.groups = made.data();
+    std::uint32_t status = 0;
+    of_groups.group_status = &status;
+    gemm_emulated(p, of_groups, o);
+    EXPECT_EQ(status, 0U);
+    for (int g = 0, row = 0; g < groups; ++g)
+      for (int end = row + wanted[g]; row < end; ++row)
+        for (int c = 0; c < n; ++c)
+          ASSERT_EQ(d[static_cast<std::size_t>(row * n + c)],
+                    to_bf16(static_cast<float>(g + 1) *
+                            to_float(bf16{a[static_cast<std::size_t>(row * inner + c)]}))
+                        .bits)
+              << g << ", row " << row;
+  }
+}
+
 }  // namespace
 }  // namespace tw::test

@@ -10,6 +10,7 @@
 #include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 
@@ -97,11 +98,12 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   g.index_bits = any(0, 1) != 0 ? 32 : 64;
   if (any(0, 2) == 0) g.expected_size = any(1, most);
   // K that is contiguous in memory begins at multiples of 16 bytes in each group.
-  bool const contiguous_k = of_k && (w.a == order::row_major || w.b == order::col_major);
+  bool const contiguous_k =
+      of_k && (w.a == order::row_major || w.b == order::col_major || size_bytes(w.ab) != 2);
   int const step = contiguous_k ? chunk : 1;
   std::vector<std::int64_t> const all =
       random_sizes(rng, g.form == rows ? any(1, 5) : static_cast<int>(g.count), most, step);
-  std::int64_t total = g.form == starts ? step * any(0, 3) : 0;
+  std::int64_t total = g.form == starts ? step * any(0, 3) : 0, blocks = 0;
   if (g.form == starts) p.numbers.push_back(total);
   for (std::int64_t const size : all) {
     auto const group = static_cast<std::int64_t>(p.ranges.size());
@@ -117,8 +119,8 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
         while (p.numbers.size() % group_alignment != 0) p.numbers.push_back(-1);
       continue;
     }
-    p.ranges.push_back({g.slots() ? 0 : total, size, group});
-    total += size;
+    p.ranges.push_back({g.slots() ? 0 : total, size, group, blocks});
+    total += size, blocks += (size + 127) / 128;
     p.numbers.push_back(g.slots() || g.form == sizes ? size : total);
   }
   if (p.numbers.empty()) p.numbers.push_back(-1);
@@ -210,6 +212,18 @@ struct vectors_of_groups {
     return o;
   }
 };
+/// Block scales of 128 along K for groups of K, adjacent along rows or along K.
+inline void add_scales_of_k(gemm_problem& p, std::mt19937_64& rng) {
+  p.groups->scale_blocks = scaled_k(p) / 128;
+  for (role const x : a_and_b) {
+    std::int64_t const outer = outer_extent(p, x), blocks = scaled_k(p) / 128;
+    scale_desc s = make_scale({x == role::b, outer, scaled_k(p)}, scaling::block_1x128);
+    bool const by_rows = rng() % 2 != 0;
+    s.block_outer = 1, s.block_k = 128;
+    s.stride_outer = by_rows ? blocks : 1, s.stride_k = by_rows ? 1 : outer;
+    scale(p, x) = s;
+  }
+}
 inline vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {
   auto const fill = [&](std::vector<float>& x, std::int64_t count) {
     x.resize(static_cast<std::size_t>(count));
@@ -219,7 +233,8 @@ inline vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& 
   std::int64_t const each = p.groups->count * std::max(p.m, p.n);
   fill(v.bias, each), fill(v.row_scale, each), fill(v.col_scale, each);
   fill(v.row_weight, each);
-  fill(v.scale_a, each * (p.k / 128 + 1)), fill(v.scale_b, each * (p.k / 128 + 1));
+  std::int64_t const blocks = scaled_k(p) / 128 + 1;
+  fill(v.scale_a, each * blocks), fill(v.scale_b, each * blocks);
   return v;
 }
 
@@ -247,11 +262,10 @@ inline void expect_nothing_between_groups(grouped_product const& p) {
 /// Checks each group that is not poisoned against the exact result of its epilogue, within the
 /// bound of problem/fused_bound.hpp. o: the operands, with vectors.
 inline void expect_right_fused_groups(grouped_product const& p, gemm_operands const& o) {
-  fused_terms terms = make_fused_terms(p.problem);
   for (std::size_t i = 0; i < p.ranges.size(); ++i) {
     if (p.poisoned[i]) continue;
     group_slice const s = slice_of_group(p.problem, o, p.ranges[i]);
-    terms.out.alpha = s.problem.alpha;
+    fused_terms const terms = make_fused_terms(s.problem);
     std::int64_t const cols = result_cols(s.problem.epilogue, s.problem.n);
     for (std::int64_t row = 0; row < s.problem.m; ++row)
       for (std::int64_t col = 0; col < cols; ++col) {

@@ -182,7 +182,8 @@ TEST(Groups, FusedEpiloguesKeepTheBound) {
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups == group_axis::none || !x.epilogue.ops || x.scaled) continue;
+      if (!f->built(i) || x.groups == group_axis::none || !x.epilogue.ops || x.scaled || x.weights)
+        continue;
       for (int turn = 0; turn < sample(24, 4) && !HasFailure(); ++turn) {
         auto const is_k = [](operand_major m) { return m == operand_major::k; };
         grouped_product p = random_groups(
@@ -219,6 +220,56 @@ TEST(Groups, FusedEpiloguesKeepTheBound) {
     }
   EXPECT_GT(weighted, 2);
   EXPECT_GT(by_alpha, 1);
+}
+
+/// Groups of K of 8-bit floats (weight gradients): scales of 1x128 that begin anew in each group,
+/// or a scale for each row and column of each group; operands of any order, transposed first.
+TEST(Groups, ScaledGroupsOfKKeepTheBound) {
+  std::mt19937_64 rng(20261212);
+  int ran = 0, scaled = 0, copied = 0, partial = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || x.groups != group_axis::k || !is_fp8(x.ab)) continue;
+      for (int turn = 0; turn < sample(14, 6) && !HasFailure(); ++turn) {
+        auto const any_order = [&] { return rng() % 4 == 0 ? order::col_major : order::row_major; };
+        order const a = any_order(),
+                    b = any_order() == order::row_major ? order::col_major : order::row_major;
+        grouped_product p =
+            random_groups(rng, {group_axis::k, x.ab, x.d, a, b}, turn % 2 == 0 ? 60 : 400);
+        gemm_problem& q = p.problem;
+        q.precision = x.precision;
+        if (x.scaled) {
+          add_scales_of_k(q, rng);
+        } else {
+          if (rng() % 2 != 0) q.epilogue.row_scale = along::rows;
+          if (rng() % 2 != 0) q.epilogue.col_scale = along::cols;
+        }
+        vectors_of_groups const v = random_vectors(q, rng);
+        gemm_operands const o = v.with(p.operands());
+        emu_workspace workspace;
+        gemm_operands with_space = o;
+        workspace.give(with_space);
+        std::vector<gemm_plan> plans =
+            plan_candidates(q, with_space, with_sm_count(known_device("h200"), 4));
+        std::erase_if(plans, [&](gemm_plan const& y) { return y.family != f || y.instance != i; });
+        ASSERT_FALSE(plans.empty()) << f->name(i) << ", " << p.text();
+        emu_options options;
+        options.seed = rng(), options.random_warps = true;
+        options.policy = static_cast<async_policy>(rng() % 3);
+        SCOPED_TRACE(plans.front().kernel + ", emulator seed " + std::to_string(options.seed));
+        emulate(plans.front(), o, options);
+        expect_right_fused_groups(p, o);
+        expect_nothing_between_groups(p);
+        EXPECT_EQ(p.status, 0U);
+        ++ran, scaled += x.scaled, copied += plans.front().repitch.a || plans.front().repitch.b;
+        for (group_range const& r : p.ranges) partial += r.size % 128 != 0 && x.scaled;
+      }
+    }
+  EXPECT_GT(ran, 2);
+  EXPECT_GT(scaled, 1);
+  EXPECT_GT(copied, 0);
+  EXPECT_GT(partial, 3);
 }
 
 /// Equal groups have the bits of the batch, if the batch adds in the order of whole tiles.

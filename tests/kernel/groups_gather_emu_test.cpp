@@ -34,11 +34,12 @@ std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o,
 
 TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
   std::mt19937_64 rng(20261208);
-  int gathered = 0, scattered = 0, both = 0;
+  int gathered = 0, scattered = 0, both = 0, with_c = 0;
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k) continue;
+      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k || x.weights)
+        continue;
       for (int turn = 0; turn < sample(24, 6) && !HasFailure(); ++turn) {
         indexed_groups t = random_indices(rng, x, turn % 2 == 0 ? 40 : 170);
         gemm_operands const o = t.indexed(), plain = t.plain();
@@ -72,11 +73,13 @@ TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
         EXPECT_TRUE(got == want);
         gathered += !t.gather.empty(), scattered += !t.scatter.empty();
         both += !t.gather.empty() && !t.scatter.empty();
+        with_c += !t.scatter.empty() && t.problem.c ? 1 : 0;
       }
     }
   EXPECT_GT(gathered, 10);
   EXPECT_GT(scattered, 10);
   EXPECT_GT(both, 3);
+  EXPECT_GT(with_c, 3);
 }
 
 /// A number that names no row: zeros instead of a row of A, no row of D; the status says which.
@@ -86,7 +89,8 @@ TEST(GroupsGather, NumbersThatNameNoRow) {
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k) continue;
+      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k || x.weights)
+        continue;
       for (int turn = 0; turn < sample(8, 4) && !HasFailure(); ++turn) {
         indexed_groups t = random_indices(rng, x, 60);
         if (t.p.ranges.empty()) continue;

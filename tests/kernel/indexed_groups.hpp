@@ -16,8 +16,8 @@ namespace tw::test {
 /// A problem of groups, and the same with index arrays: A's rows and D's rows in another order.
 struct indexed_groups {
   grouped_product p;
-  gemm_problem problem;  // with index arrays
-  matrix tokens, results;
+  gemm_problem problem;             // with index arrays
+  matrix tokens, results, addends;  // C of the rows of `results`
   std::vector<std::int32_t> gather, scatter;
   std::vector<float> row_scale, weight, weight_of_rows, scale_tokens, scale_rows, scale_weights,
       bias;
@@ -36,7 +36,10 @@ struct indexed_groups {
       (of_m() ? o.a : o.b) = tokens.data();
       (of_m() ? o.scale_a : o.scale_b) = scale_tokens.data();
     }
-    if (!scatter.empty()) o.d = results.data(), o.row_weight = weight_of_rows.data();
+    if (!scatter.empty()) {
+      o.d = results.data(), o.row_weight = weight_of_rows.data();
+      if (problem.c) o.c = addends.data();
+    }
     o.gather = gather.data(), o.scatter = scatter.data();
     return o;
   }
@@ -67,7 +70,6 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
   while (t.p.problem.groups->slots());
   gemm_problem& q = t.p.problem;
   bool const of_m = x.groups == group_axis::m;
-  q.c.reset(), q.beta = 0;
   q.precision = x.precision;
   std::int64_t const count = ragged_extent(q);
   auto const floats = [&](std::vector<float>& to, std::int64_t n) {
@@ -83,6 +85,7 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
     if (x.epilogue.gate) q.epilogue.gate = gating::split;
     q.epilogue.bias = of_m ? along::cols : along::rows;
     q.epilogue.row_weight = of_m ? along::rows : along::cols;
+    q.epilogue.c_last = q.c && (x.epilogue.gate || any(0, 1) != 0);
     floats(t.bias, q.groups->count * std::max(q.m, q.n));
     floats(t.weight_of_rows, to);
   }
@@ -134,6 +137,19 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
     t.results =
         make_matrix(t.p.d.desc.type, t.p.d.desc.ord, of_m ? to : t.p.d.rows, of_m ? t.p.d.cols : to,
                     t.p.d.desc.pitch_elems - (of_m ? t.p.d.cols : t.p.d.rows), nullptr);
+    if (q.c) {  // row i of the plain C is row scatter[i] of this one
+      std::normal_distribution<float> normal;
+      matrix& plain = t.p.c;
+      t.addends = make_matrix(plain.desc.type, plain.desc.ord, of_m ? to : plain.rows,
+                              of_m ? plain.cols : to, any(0, 3), [&] { return normal(rng); });
+      t.problem.c = t.addends.desc;
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t j = 0; j < (of_m ? plain.cols : plain.rows); ++j) {
+          std::int64_t const line = t.scatter[static_cast<std::size_t>(i)];
+          of_m ? plain.store(i, j, 0, static_cast<float>(t.addends.load(line, j, 0)))
+               : plain.store(j, i, 0, static_cast<float>(t.addends.load(j, line, 0)));
+        }
+    }
   }
   for (std::int64_t i = 0; x.epilogue.ops && i < count; ++i)
     t.weight[static_cast<std::size_t>(i)] = t.weight_of_rows[static_cast<std::size_t>(

@@ -106,7 +106,7 @@ TEST(AcceptGroups, GathersAndScattersLines) {
               p.groups->scatter_to = 300;
               p.c = p.d, p.beta = 1;
             }),
-            "TW0494");
+            "");  // C has the rows of D
   gemm_problem p = slots_of_m(7);
   p.groups->gather_from = 5;
   EXPECT_EQ(code(p), "TW0494");
@@ -192,6 +192,57 @@ TEST(AcceptGroups, RefusesWhatNoKernelHas) {
   p = groups_of_m(7);
   p.k = 0;
   EXPECT_EQ(code(p), "TW0494");
+}
+
+/// Scales of groups of K: a vector for each group, or blocks that begin anew in each.
+TEST(AcceptGroups, TakesScalesOfGroupsOfK) {
+  auto const with = [](auto change) {
+    gemm_problem p = groups_of_m(7);
+    p.a.type = p.b.type = elem::e4m3;
+    p.groups->axis = group_axis::k, p.d.batch_stride_elems = 100 * 64;
+    p.k = p.a.pitch_elems = p.b.pitch_elems = 512;
+    p.b.batch_stride_elems = 0;
+    p.scale_a = make_scale({false, 100, 512}, scaling::block_1x128);
+    p.groups->scale_blocks = 4;
+    change(p);
+    return code(p);
+  };
+  EXPECT_EQ(with([](gemm_problem&) {}), "");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->scale_blocks = 0; }), "TW0492");
+  EXPECT_EQ(with([](gemm_problem& p) { p.groups->scale_blocks = 3; }), "TW0492");
+  EXPECT_EQ(with([](gemm_problem& p) { p.scale_a->batch_stride = 100; }), "TW0494");
+  EXPECT_EQ(with([](gemm_problem& p) { p.scale_a->type = elem::ue8m0, p.scale_a->packed_k = 4; }),
+            "TW0494");
+  EXPECT_EQ(with([](gemm_problem& p) {
+              p.scale_a.reset(), p.groups->scale_blocks = 0, p.epilogue.row_scale = along::rows;
+            }),
+            "");
+  EXPECT_EQ(with([](gemm_problem& p) {
+              p.scale_a = make_scale({false, 100, 512}, scaling::row);
+              p.scale_a->batch_stride = 100, p.groups->scale_blocks = 0;  // of each group
+            }),
+            "");
+  gemm_problem p = groups_of_m(7);
+  p.groups->scale_blocks = 4;
+  EXPECT_EQ(code(p), "TW0492");
+}
+
+/// A slice of K has the scales from its group's first block on: partial blocks count.
+TEST(GroupSlices, ScalesOfKBeginAnew) {
+  gemm_problem p = groups_of_m(3);
+  p.a.type = p.b.type = elem::e4m3;
+  p.groups->axis = group_axis::k, p.groups->form = group_form::sizes;
+  p.k = 512, p.scale_a = make_scale({false, 100, 512}, scaling::block_1x128);
+  p.scale_a->stride_outer = 1, p.scale_a->stride_k = 100;
+  std::int32_t const sizes[] = {144, 0, 128};
+  std::vector<float> const scales(static_cast<std::size_t>(100 * scaled_k(p) / 128));
+  EXPECT_EQ(scaled_k(p), 128 * 6);  // floor((512 + 3 * 127) / 128)
+  gemm_operands o;
+  o.scale_a = scales.data(), o.groups = sizes;
+  group_ranges const all = ranges_of_groups(p, sizes);
+  for (auto const& [group, block] : {std::pair{0, 0}, {1, 2}, {2, 2}})
+    EXPECT_EQ(slice_of_group(p, o, all.of[static_cast<std::size_t>(group)]).operands.scale_a,
+              scales.data() + 100 * block);
 }
 
 /// Runs of rows are groups; numbers that are not read may be anything.

@@ -18,7 +18,8 @@
 //   row_weight          (d's rows) float32     epilogue.row_weight; axis n: (d's columns)
 //   group_alpha         (G) float32            groups.alpha
 //   gather, scatter     (m) int32; axis n (n)  groups.gather_from: the rows of a, and
-//                                              groups.scatter_to: the rows of d
+//                                              groups.scatter_to: the rows of d,
+//                                              which are those of c
 //   weights_b           a header in host memory: b is uint8 (bytes), prepared weights
 //
 // One of the two inner strides is 1, and the other is the leading dimension; neither is negative or

@@ -100,10 +100,10 @@ struct gemm_problem {
 
   /// Vectors along rows, or columns: has each group another? Rows of groups of rows share one.
   constexpr bool rows_of_each_group() const {
-    return groups && (groups->axis == group_axis::n || groups->slots());
+    return groups && (groups->axis != group_axis::m || groups->slots());
   }
   constexpr bool cols_of_each_group() const {
-    return groups && (groups->axis == group_axis::m || groups->slots());
+    return groups && (groups->axis != group_axis::n || groups->slots());
   }
 
   /// Is one of A, B, C and D a batch by pointers?
@@ -164,6 +164,16 @@ struct gemm_operands {
   void const* scatter = nullptr;  // of group_desc::scatter_to
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
+
+/// Does the gate pair rows of A B, as in a transposed problem (swap-AB) with prepared weights?
+constexpr bool gates_rows(gemm_problem const& p) {
+  return p.weights_a && p.epilogue.gate != gating::none;
+}
+/// Rows and columns of D. With a gate one of them is half of the extent of A B.
+constexpr std::int64_t result_rows(gemm_problem const& p) { return gates_rows(p) ? p.m / 2 : p.m; }
+constexpr std::int64_t result_cols(gemm_problem const& p) {
+  return gates_rows(p) ? p.n : result_cols(p.epilogue, p.n);
+}
 
 /// May the tensor cores keep the sums of this problem in f16? Operands of f16 alone have such sums.
 constexpr bool may_sum_in_f16(gemm_problem const& p) {

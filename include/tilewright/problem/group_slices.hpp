@@ -22,14 +22,17 @@ constexpr std::int64_t ragged_extent(gemm_problem const& p) {
 
 /// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if
 /// groups divide a K that is contiguous in A or B, since TMA addresses a group's K there; else 1.
+/// Operands of 8 and 32 bits are contiguous along K, or are copied so.
 constexpr std::int64_t step_of_numbers(gemm_problem const& p) {
-  bool const contiguous = p.a.ord == order::row_major || p.b.ord == order::col_major;
+  bool const contiguous =
+      p.a.ord == order::row_major || p.b.ord == order::col_major || size_bits(p.a.type) != 16;
   return p.groups->axis == group_axis::k && contiguous ? 8 * 16 / size_bits(p.a.type) : 1;
 }
 
 /// Rows, columns or elements of K [begin, begin + size) of a group; of a slot begin is 0.
+/// first_block: of K, the blocks of 128 of the groups before.
 struct group_range {
-  std::int64_t begin = 0, size = 0, group = 0;
+  std::int64_t begin = 0, size = 0, group = 0, first_block = 0;
 };
 
 /// The groups of an accepted problem, from the array in this process's memory, as kernels take

@@ -54,11 +54,17 @@ struct group_desc {
   int index_bits = 32;             // of a number of the array, which is signed: 32 or 64
   bool alpha = false;              // each group has an alpha in an operand, times the problem's
 
+  /// Groups of K with block scales of 128 along K: the blocks that the array of scales has, of
+  /// all groups, each of which begins a block. ceil(K / 128) or more; groups of this K have at most
+  /// floor((K + 127 G) / 128). Of sizes that have more, the last groups use scales of others.
+  std::int64_t scale_blocks = 0;
+
   /// Not 0: index i of the extent that groups divide has row gather[i] / choices of A (axis n:
   /// column of B), which has `gather_from` rows. Several indices may have the same row.
   std::int64_t gather_from = 0;
   std::int64_t choices = 1;  // numbers of pairs (token, choice) become numbers of tokens
-  /// Not 0: the row of D of index i is row scatter[i] (axis n: column) of `scatter_to`.
+  /// Not 0: the row of D of index i is row scatter[i] (axis n: column) of `scatter_to`; C has the
+  /// rows of D, and row scatter[i] of C is added.
   std::int64_t scatter_to = 0;
 
   constexpr bool slots() const { return form == group_form::counts; }

@@ -370,6 +370,14 @@ constexpr bool of_each_group(gemm_problem const& p, role x) {
   return x == role::b ? p.cols_of_each_group() : p.rows_of_each_group();
 }
 
+/// K as scales of A and B have it: of groups of K whole blocks of 128, which begin anew in each.
+constexpr std::int64_t scaled_k(gemm_problem const& p) {
+  constexpr std::int64_t block = 128;
+  if (!p.groups || p.groups->axis != group_axis::k) return p.k;
+  std::int64_t const most = (p.k + (block - 1) * p.groups->count) / block;
+  return block * (p.groups->scale_blocks > 0 ? p.groups->scale_blocks : most);
+}
+
 /// Rows of A or columns of B.
 constexpr std::int64_t outer_extent(gemm_problem const& p, role x) {
   return x == role::b ? p.n : p.m;

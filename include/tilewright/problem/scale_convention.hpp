@@ -64,7 +64,10 @@ struct scaled_operand {
 /// A, B or D of a problem.
 constexpr scaled_operand scaled_operand_of(gemm_problem const& p, role x) {
   if (x == role::d) return {false, p.m, result_cols(p.epilogue, p.n), p.d_matrices()};
-  return {x == role::b, stored_extent(p, x), p.k, matrix_count(p, x)};
+  // Groups of K: vectors are of each group, blocks of all groups follow each other.
+  bool const of_k = p.groups && p.groups->axis == group_axis::k;
+  return {x == role::b, stored_extent(p, x), scaled_k(p),
+          of_k ? p.groups->count : matrix_count(p, x)};
 }
 
 /// The reading that the caller names.

@@ -56,8 +56,8 @@ constexpr bool scales_in_main_loop(gemm_problem const& p) {
   if (is_block_scaled(p)) return true;
   auto const fits = [&](scale_desc const& s, std::int64_t outer, bool of_each) {
     if (of_each && s.block_outer == 1 && s.batch_stride != outer) return false;
-    return fits_epilogue(s, scale_extent_of(p, outer), p.k, false) ||
-           (of_each && fits_epilogue(s, outer, p.k, true));
+    return fits_epilogue(s, scale_extent_of(p, outer), scaled_k(p), false) ||
+           (of_each && fits_epilogue(s, outer, scaled_k(p), true));
   };
   for (role const x : a_and_b) {
     std::optional<scale_desc> const& s = scale(p, x);
@@ -79,8 +79,9 @@ constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
   for (role const x : a_and_b) {
     std::optional<scale_desc>& s = scale(p, x);
     if (s && p.k != 0)
-      epilogue_scale(p.epilogue, x) = {x == role::a ? along::rows : along::cols, elem::f32,
-                                       canonical(*s, outer_extent(p, x), p.k).block_outer == 0};
+      epilogue_scale(p.epilogue, x) = {
+          x == role::a ? along::rows : along::cols, elem::f32,
+          canonical(*s, outer_extent(p, x), scaled_k(p)).block_outer == 0};
     s.reset();
   }
   return p;

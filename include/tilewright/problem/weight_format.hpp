@@ -19,6 +19,7 @@
 
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/problem/epilogue.hpp"
 
 namespace tw {
 
@@ -38,6 +39,8 @@ struct weight_format {
   weight_zeros zeros = weight_zeros::none;
   int group = 0;     // elements of K that share a scale; 0: all K of a row
   bool fp8 = false;  // in the order for activations of e4m3
+  /// For a GEMM with this gate: gate and up rows (columns of B) lie 8 apart (weights_desc::place).
+  gating gate = gating::none;
 
   TW_HD constexpr explicit operator bool() const { return code != weight_code::none; }
   /// Elements of K of a block.

@@ -22,6 +22,15 @@ struct weights_desc {
   int shift = 0;        // of mxfp4
   float factor = 1.0F;  // of all weights: alpha of a GEMM is multiplied by it
 
+  /// The place of row `n` among the rows of the blocks. With a gate, 8 gate rows come before the 8
+  /// up rows that they multiply: a thread of wgmma has rows that are 8 apart.
+  constexpr std::int64_t place(std::int64_t n) const {
+    if (format.gate == gating::none) return n;
+    bool const split = format.gate == gating::split;
+    std::int64_t const pair = split ? n % (this->n / 2) : n / 2,
+                       up = split ? n / (this->n / 2) : n % 2;
+    return pair / 8 * 16 + up * 8 + pair % 8;
+  }
   constexpr std::int64_t groups() const { return format.group == 0 ? 1 : k / format.group; }
   constexpr std::int64_t row_blocks() const { return (n + 127) / 128 * 2; }
   constexpr std::int64_t k_blocks() const { return (k + format.block_k() - 1) / format.block_k(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// without_indices.hpp  Groups with index arrays as groups without them: copies of the rows of A and
-//                      D in the order of the groups, for references.
+// without_indices.hpp  Groups with index arrays as groups without them: copies of the rows of A, C
+//                      and D in the order of the groups, for references.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class without_indices {
   using bytes = std::vector<std::byte>;
   gemm_problem problem_;
   gemm_operands operands_;
-  bytes rows_, results_, scales_, vector_, weights_;
+  bytes rows_, results_, scales_, vector_, weights_, addends_;
 };
 
 }  // namespace tw

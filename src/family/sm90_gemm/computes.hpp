@@ -20,7 +20,8 @@ inline bool numbers_scales_in_32_bits(gemm_problem const& q) {
     if (!s) return true;
     std::int64_t batches = 0, all = 0;
     return !__builtin_mul_overflow(matrix_count(q, x) - 1, s->batch_stride, &batches) &&
-           !__builtin_add_overflow(scale_extent(*s, stored_extent(q, x), q.k), batches, &all) &&
+           !__builtin_add_overflow(scale_extent(*s, stored_extent(q, x), scaled_k(q)), batches,
+                                   &all) &&
            all < std::int64_t{1} << 32;
   });
 }
@@ -65,6 +66,7 @@ inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
 
 /// The weight format in the configuration of a kernel that computes a problem with weights `f`.
 constexpr weight_format in_blocks(weight_format f) {
+  f.gate = gating::none;  // of the epilogue
   if (f && f.group != 16 && f.group != 32) f.group = f.block_k();
   return f;
 }

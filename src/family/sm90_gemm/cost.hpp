@@ -232,7 +232,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
                                           1 / m.gpc_exponent);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = odd.d ? m.epilogue_plain_store_factor : 1;
-  double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
+  double const results =
+      static_cast<double>(c.row_of_d(c.tile_m)) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
                               (c.d_m ? m.epilogue_m_major_factor : 1) +
                           (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) +
@@ -252,7 +253,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k) * matrices(p.a);
   auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k) * matrices(p.b);
   auto const mn =
-      static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
+      static_cast<double>(result_rows(p)) * static_cast<double>(result_cols(p)) * matrices(p.d);
   d_box const box = d_box_of(c);
   bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == l2_line_bytes;
   l2_hints const l2 = l2_hints_of(c, s.clusters * c.cluster(), p, dev);

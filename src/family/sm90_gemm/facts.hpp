@@ -26,6 +26,7 @@ inline kernel_facts facts_of(gemm_config const& c) {
   f.n = !c.gated()                  ? value_range{1, 600}
         : takes_scales_of_blocks(c) ? value_range{2 * c.cols_of_d(), 640, 2 * c.cols_of_d()}
                                     : value_range{16, 592, 16};
+  if (c.gates_rows()) f.m = {16, 400, 16}, f.n = {1, 600};
   if (c.weights()) f.k = {c.weights().group, 5 * c.weights().block_k(), c.weights().group};
   if (c.ragged == group_axis::k) f.k = {f.ld_step, 304, f.ld_step};
   if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone

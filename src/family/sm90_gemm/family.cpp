@@ -34,7 +34,10 @@ class family final : public family_of<kernels> {
                  std::vector<gemm_plan>& plans) const override {
     if (dev.compute_capability != 90) return;  // machine code for sm_90a
     // Copies of operands that TMA cannot address know nothing of groups: dispatch/plan.cpp refuses.
-    if (base.normal.groups && (base.repitch.a || base.repitch.b)) return;
+    // If groups divide K, an operand of 8 or 32 bits is one matrix, transposed as it is.
+    bool const transposes = base.normal.groups && base.normal.groups->axis == group_axis::k &&
+                            size_bits(base.normal.a.type) != 16;
+    if (base.normal.groups && !transposes && (base.repitch.a || base.repitch.b)) return;
     for (int kernel = 0; kernel < kernel_count(); ++kernel) {
       if (!computes_by(config_at(kernel), base.normal)) continue;
       gemm_plan plan = base;

@@ -27,7 +27,7 @@ inline l2_hints l2_hints_of(gemm_config const& c, int ctas, gemm_problem const& 
                             device const& dev) {
   l2_hint_calibration const& m = dev.model->l2_hints;
   auto const d_bytes =
-      static_cast<double>(q.m * result_cols(q.epilogue, q.n) * q.batch * size_bytes(q.d.type));
+      static_cast<double>(result_rows(q) * result_cols(q) * q.batch * size_bytes(q.d.type));
   bool const small_d = d_bytes <= m.operand_evict_first_max_d_bytes;
   auto const own = [&](matrix_desc const& x) {  // each batch index has a separate matrix
     return q.batch == 1 || x.batch_stride_elems != 0;

@@ -21,6 +21,7 @@
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/problem/group_slices.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
@@ -136,6 +137,7 @@ group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule
              static_cast<int>(step_of_numbers(q))};
   r.across = g.axis == group_axis::m ? p.walk.order.n_tiles : p.walk.order.m_tiles;
   r.band = s.band;
+  r.scale_blocks = static_cast<int>(scaled_k(q) / scale_block_k);
   r.slot_rows = g.slots() ? static_cast<int>(q.d.batch_stride_elems / step_of_groups(q)) : 0;
   auto const step = [](matrix_desc const& m, operand_major major) -> std::int64_t {
     return is_shared_line(m) ? 0 : major == operand_major::k ? size_bytes(m.type) : m.pitch_bytes();
@@ -178,10 +180,10 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
                   hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
-    return c.gated() ? gated_map(o.b, q, columns, t)
-                     : map_of(o.b, with_groups(q, q.b), b_matrices, extents_of_b(q),
-                              box_of(c.b.stored, c.b.major, c.b_swizzle(), columns), c.b_swizzle(),
-                              t, placed);
+    return c.gates_cols() ? gated_map(o.b, q, columns, t)
+                          : map_of(o.b, with_groups(q, q.b), b_matrices, extents_of_b(q),
+                                   box_of(c.b.stored, c.b.major, c.b_swizzle(), columns),
+                                   c.b_swizzle(), t, placed);
   };
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
@@ -201,7 +203,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.by_pointers = placed ? 1 : 0;
   p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;
   p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
-  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
+  std::int64_t const d_rows = result_rows(q), d_cols = result_cols(q);
 
   bool const ends = c.ragged == group_axis::m || c.ragged == group_axis::n;
   ending_lines const d_lines =
@@ -216,7 +218,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.tma_end = 0;
   if (!plan.direct_d) {
     d_box const box = d_box_of(c);
-    extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
+    extents const d = c.d_m ? extents{d_rows, d_cols} : extents{d_cols, d_rows};
     auto const map_d = [&](int cols) {
       operand_box const shape = c.d_m ? operand_box{box.rows, cols} : operand_box{cols, box.rows};
       return map_of(d_data, d_lines.desc, d_lines.matrices, d, shape, box.swizzle, t,
@@ -225,10 +227,10 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.d = map_d(box.cols);
     int const part = c.varies_tile_n() ? s.tile_cols % box.cols : 0;
     if (part > 0) e.d_part = map_d(part);
-    e.tma_end = tma_end_of(d.inner, q.d.type, c.d_m ? wgmma_m : box.cols);
+    e.tma_end = tma_end_of(d.inner, q.d.type, c.d_m ? box.fragment_rows : box.cols);
   }
   e.tile_cols = s.tile_cols;
-  e.m = static_cast<int>(q.m);
+  e.m = static_cast<int>(d_rows);
   e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
@@ -236,8 +238,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (ends && e.c.data != nullptr) {
     bool const of_rows = c.ragged == group_axis::m;
     std::int64_t const step = of_rows ? e.c.row_stride : e.c.col_stride;
-    e.c.batch_stride = step;
-    e.c.data = moved(e.c.data, -(of_rows ? q.m : q.n) * step * size_bytes(e.c.type));
+    e.c.batch_stride = scatters ? 0 : step;  // index arrays name rows of C
+    if (!scatters) e.c.data = moved(e.c.data, -(of_rows ? q.m : q.n) * step * size_bytes(e.c.type));
   }
   e.fused = fused_of(q, o, plan.swapped);
   e.scales = scales_of_result(c, q, o);

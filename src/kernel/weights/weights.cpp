@@ -28,7 +28,7 @@ struct header {
   std::uint32_t version, code, scale, zeros, group;
   std::int32_t shift;
   float factor;
-  std::uint32_t fp8;
+  std::uint32_t order;  // bit 0: for e4m3; above: the gate
   std::int64_t n, k, matrices, bytes;
 };
 static_assert(sizeof(header) <= weights_header_bytes);
@@ -116,7 +116,7 @@ void write_weights_header(weights_desc const& w, void* to) {
                  static_cast<std::uint32_t>(w.format.group),
                  w.shift,
                  w.factor,
-                 w.format.fp8 ? 1U : 0U,
+                 (w.format.fp8 ? 1U : 0U) | static_cast<std::uint32_t>(w.format.gate) << 1,
                  w.n,
                  w.k,
                  w.matrices,
@@ -158,7 +158,7 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
   block_places const p = places_of(f);
   auto const* const nibbles = static_cast<std::uint8_t const*>(from.nibbles);
   for (std::int64_t row = 0; row < w.matrices * w.n; ++row) {
-    std::int64_t const matrix = row / w.n, n = row % w.n;
+    std::int64_t const matrix = row / w.n, n = w.place(row % w.n);
     for (std::int64_t kb = 0; kb < w.k_blocks(); ++kb) {
       std::uint8_t* const block = out + weights_header_bytes + block_at(w, matrix, n / 64, kb);
       auto const r = static_cast<std::size_t>(n % 64);
@@ -221,11 +221,13 @@ weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64
                  h.k,
                  h.matrices,
                  {static_cast<weight_code>(h.code), static_cast<elem>(h.scale),
-                  static_cast<weight_zeros>(h.zeros), static_cast<int>(h.group), h.fp8 == 1},
+                  static_cast<weight_zeros>(h.zeros), static_cast<int>(h.group), h.order % 2 == 1,
+                  static_cast<gating>(h.order / 2)},
                  h.shift,
                  h.factor};
   if (h.code > static_cast<std::uint32_t>(weight_code::int4) || h.scale >= elem_count ||
-      h.zeros > static_cast<std::uint32_t>(weight_zeros::floats) || h.group > 1U << 30 || h.fp8 > 1)
+      h.zeros > static_cast<std::uint32_t>(weight_zeros::floats) || h.group > 1U << 30 ||
+      h.order / 2 > static_cast<std::uint32_t>(gating::split))
     refuse("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
            "a format of this version");
   if (auto const why = accept(w)) refuse(why->what, why->got, why->need);
@@ -249,8 +251,9 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
   block_places const p = places_of(f);
   for (std::int64_t row = 0; row < w.matrices * w.n; ++row)
     for (std::int64_t kb = 0; kb < w.k_blocks(); ++kb) {
-      std::uint8_t const* const block = blocks + block_at(w, row / w.n, row % w.n / 64, kb);
-      auto const r = static_cast<std::size_t>(row % w.n % 64);
+      std::int64_t const n = w.place(row % w.n);
+      std::uint8_t const* const block = blocks + block_at(w, row / w.n, n / 64, kb);
+      auto const r = static_cast<std::size_t>(n % 64);
       std::int64_t const first = kb * 64, end = std::min<std::int64_t>(first + 64, w.k);
       for (std::int64_t k = first; nibbles != nullptr && k < end; ++k) {
         unsigned const at = p.nibble[64 * r + static_cast<std::size_t>(k - first)];
@@ -308,9 +311,10 @@ double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix,
     e4m3_weight const x = e4m3_weight_at(w, blocks, matrix, n, k);
     return static_cast<double>(to_float(x.code)) * static_cast<double>(x.factor);
   }
+  std::int64_t const row = w.place(n);
   auto const* const block =
-      static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
-  auto const in_block = make_coord(n % 64, k % 64);
+      static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, row / 64, k / 64);
+  auto const in_block = make_coord(row % 64, k % 64);
   return weight_in(w.format, block,
                    static_cast<std::size_t>(weight_nibbles(1, 1, w.format.block_bytes())(in_block)),
                    static_cast<std::size_t>(weight_scales(w.format.scales_per_row())(in_block)));
@@ -323,9 +327,10 @@ void decode_weights(weights_desc const& w, void const* blocks, std::int64_t matr
   int const each = weight_block / w.format.scales_per_row();
   for (std::int64_t n = 0; n < w.n; ++n)
     for (std::int64_t k = 0; k < w.k; ++k) {
+      std::int64_t const at = w.place(n);
       auto const* const block =
-          static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, n / 64, k / 64);
-      auto const row = static_cast<std::size_t>(n % 64), col = static_cast<std::size_t>(k % 64);
+          static_cast<std::uint8_t const*>(blocks) + block_at(w, matrix, at / 64, k / 64);
+      auto const row = static_cast<std::size_t>(at % 64), col = static_cast<std::size_t>(k % 64);
       double const x = weight_in(w.format, block, p.nibble[64 * row + col],
                                  p.scale[4 * row + col / static_cast<std::size_t>(each)]);
       // A float holds all weights but those with float zero points, which are rounded to odd.

@@ -54,9 +54,10 @@ struct e4m3_row {
   }
 };
 e4m3_row row_of_block(weights_desc const& w, void* blocks, std::int64_t row, std::int64_t kb) {
+  std::int64_t const n = w.place(row % w.n);
   std::uint8_t* const block =
-      static_cast<std::uint8_t*>(blocks) + block_at(w, row / w.n, row % w.n / 64, kb);
-  return {places_of_e4m3(), w.format, block, static_cast<std::size_t>(row % w.n % 64)};
+      static_cast<std::uint8_t*>(blocks) + block_at(w, row / w.n, n / 64, kb);
+  return {places_of_e4m3(), w.format, block, static_cast<std::size_t>(n % 64)};
 }
 
 /// A part of a row of mxfp4: `q` are the nibbles of `groups` groups of 32, `bytes` their scales.

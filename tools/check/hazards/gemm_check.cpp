@@ -57,9 +57,10 @@ class gemm_runner {
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
     if (facts_.epilogue.gate) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     using enum order;
-    // Does the kernel compute D^T = B^T A^T? Scales of D belong to its rows.
+    // Does the kernel compute D^T = B^T A^T? Scales of D belong to its rows, a gate to its columns.
     bool const swapped = facts_.epilogue.scales ? facts_.d_order == col_major
-                                                : !facts_.epilogue.gate && any(0, 1) != 0;
+                         : facts_.epilogue.gate ? bool{facts_.weights}
+                                                : any(0, 1) != 0;
     if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     operand_major const a_major = swapped ? facts_.b : facts_.a;
@@ -151,6 +152,7 @@ class gemm_runner {
     }
     if (facts_.scaled && !in_main_loop) return false;
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
+    if (facts_.weights) weights(p, weighted).gate = p.epilogue.gate;
     if (grouped && facts_.epilogue.ops && any(0, 1) != 0)
       p.epilogue.row_weight = axis == group_axis::m ? along::rows : along::cols;
     constexpr std::int64_t levels_of_d = 4;

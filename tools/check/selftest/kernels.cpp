@@ -88,17 +88,19 @@ class trial {
                 std::max<std::int64_t>(1, 2 * static_cast<std::int64_t>(sizes_.size())));
     std::memcpy(sizes.data(), sizes_.data(), sizes_.size() * sizeof(std::int64_t));
     std::vector<std::byte> prepared;
-    if (facts_.weights) prepared = random_weights({p_.m, p_.k, 1, facts_.weights}, random);
-    array weights_of_a(elem::u8, order::row_major, 1, 1,
-                       std::max<std::int64_t>(1, static_cast<std::int64_t>(prepared.size())));
-    std::ranges::copy(prepared, weights_of_a.data());
-    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d, &sizes, &weights_of_a};
+    role const weighted = swapped_ ? role::b : role::a;
+    if (facts_.weights)
+      prepared = random_weights({outer_extent(p_, weighted), p_.k, 1, facts_.weights}, random);
+    array blocks(elem::u8, order::row_major, 1, 1,
+                 std::max<std::int64_t>(1, static_cast<std::int64_t>(prepared.size())));
+    std::ranges::copy(prepared, blocks.data());
+    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d, &sizes, &blocks};
     if (on_gpu_)
       for (array* x : all) x->upload();
     auto const operands = [&](auto&& place) {
       gemm_operands o{place(a), place(b), nullptr, place(d)};
       if (p_.aux) o.aux = place(aux);
-      if (p_.weights_a) o.a = place(weights_of_a);
+      if (facts_.weights) set_address(o, weighted, place(blocks));
       for (role const x : a_and_b) {
         if (!scale(p_, x)) continue;
         set_address(o, scales_of(x), place(facts_.block_scaled ? factors : ones));
@@ -156,10 +158,12 @@ class trial {
 
  private:
   /// The problem, in the form as run; but where the kernel writes columns of D with scales, which
-  /// belong to rows, the transposed one.
+  /// belong to rows, or pairs rows of weights with a gate, which belongs to columns, the transposed
+  /// one.
   void describe() {
     using enum order;
-    swapped_ = facts_.epilogue.scales && facts_.d_order == col_major;
+    swapped_ = (facts_.epilogue.scales && facts_.d_order == col_major) ||
+               (facts_.epilogue.gate && facts_.weights);
     p_.m = middle(swapped_ ? facts_.n : facts_.m);
     p_.n = middle(swapped_ ? facts_.m : facts_.n), p_.k = middle(facts_.k);
     if (facts_.epilogue.gate) p_.n = (p_.n + 15) / 16 * 16;
@@ -178,16 +182,16 @@ class trial {
     p_.a = operand(swapped_ ? b : a, swapped_ ? b_by_k : a_by_k, row_major, p_.m);
     p_.b = operand(swapped_ ? a : b, swapped_ ? a_by_k : b_by_k, col_major, p_.n);
     p_.precision = facts_.precision;
-    p_.weights_a = facts_.weights;
-    if (p_.weights_a) p_.a.pitch_elems = p_.k;
-    if (facts_.groups != group_axis::none) {
+    role const weighted = swapped_ ? role::b : role::a;
+    weights(p_, weighted) = facts_.weights;
+    if (facts_.weights) matrix_of(p_, weighted)->pitch_elems = p_.k;
+    group_axis const axis = swapped_ ? transposed(facts_.groups) : facts_.groups;
+    if (axis != group_axis::none) {
       // Of K one group, whose D is D; of others two, and an empty one between them.
-      std::int64_t const total = facts_.groups == group_axis::m   ? p_.m
-                                 : facts_.groups == group_axis::n ? p_.n
-                                                                  : p_.k;
+      std::int64_t const total = axis == group_axis::m ? p_.m : axis == group_axis::n ? p_.n : p_.k;
       sizes_ = {total};
-      if (facts_.groups != group_axis::k) sizes_ = {total / 3, 0, total - total / 3};
-      p_.groups = group_desc{.axis = facts_.groups,
+      if (axis != group_axis::k) sizes_ = {total / 3, 0, total - total / 3};
+      p_.groups = group_desc{.axis = axis,
                              .form = group_form::sizes,
                              .count = static_cast<std::int64_t>(sizes_.size()),
                              .index_bits = 64};
@@ -206,6 +210,7 @@ class trial {
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;
     if (facts_.epilogue.gate) p_.epilogue.gate = gating::split;
+    if (facts_.weights) weights(p_, weighted).gate = p_.epilogue.gate;
     if (facts_.epilogue.scales && facts_.block_scaled)
       p_.scale_d = make_block_result(*facts_.block_scaled, p_.m, d_cols_);
     else if (facts_.epilogue.scales)

@@ -5,6 +5,7 @@
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/epilogue/group_rows.hpp"
 #include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
 
@@ -21,7 +22,22 @@ struct fragment_place {
   TW_HD fragment_place right(int cols) const { return {row, col + cols, batch, group, shift}; }
 };
 
+/// Which lines of C an index array may name (group_operands::scatter): the lines of D.
+enum class named_lines : std::uint8_t { none, rows, cols };
+
 namespace detail {
+
+/// The line of C for line `i` of D's map; of a number that names none, line 0.
+template <named_lines Named, named_lines Which>
+TW_DEVICE int line_of_c(epilogue_params const& p, fragment_place at, int i) {
+  if constexpr (Named == Which) {
+    if (p.group.scatter != nullptr) {
+      int const line = scattered_row(p.group, i + at.shift);
+      return line < 0 ? 0 : line;
+    }
+  }
+  return i;
+}
 
 /// May a thread whose first column is `col` read C's 16-bit elements of two adjacent columns by one
 /// load? They are adjacent in memory, the first is at an even address of words, and `end` is not
@@ -32,18 +48,19 @@ TW_DEVICE bool c_in_pairs(epilogue_params const& p, std::byte const* row, int co
 }
 
 /// add_c for elements of C of Bytes; rows: where the thread's two rows begin.
-template <int Bytes, int Results, class Fragment>
-TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
-                        int end, Fragment& acc, int to) {
+template <int Bytes, int Results, named_lines Named, int Rows, class Fragment>
+TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2],
+                        fragment_place at, int end, Fragment& acc, int to) {
   TW_UNROLL
-  for (int i = 0; i < Results; i += 4) {
+  for (int i = 0; i < Results; i += 2 * Rows) {
     TW_UNROLL
     for (int e = 0; e < 2; ++e) {
       compiler_fence();  // a column at a time
-      int const c = col + accumulator_map::col_of_register(i + e);
-      std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
+      int const c = at.col + accumulator_map::col_of_register(accumulator_map::rows / Rows * i + e);
+      int const line = line_of_c<Named, named_lines::cols>(p, at, c < end ? c : end - 1);
+      std::int64_t const of_col = line * p.c.col_stride * Bytes;
       TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r) {
+      for (int r = 0; r < Rows; ++r) {
         float& x = acc[to + i + 2 * r + e];
         std::byte const* const from = rows[r] + of_col;
         x = fmaf(p.beta,
@@ -84,11 +101,14 @@ TW_DEVICE void add_c_pairs(epilogue_params const& p, std::byte const* const (&ro
 /// first one; accumulator_map has the columns. `end` is the first column after those that the CTA
 /// stores. Results beyond D or `end` are not stored: any element of C is added to them, also one
 /// that another thread is about to overwrite. p.c.data is not nullptr, p.c.type is a wide float,
-/// p.m and `end` are at least 1. Pairs: C of 16 bits may be read two columns at a
-/// time, which takes a few registers more.
-template <int Results, bool Pairs, class Fragment>
+/// p.m and `end` are at least 1. Pairs: C of 16 bits may be read two columns at a time, which takes
+/// a few registers more. Named: C in the matrix at p.c.data has the lines of D that an index array
+/// names. Rows: 1 if the results are of the thread's first row alone.
+template <int Results, bool Pairs, named_lines Named = named_lines::none,
+          int Rows = accumulator_map::rows, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to,
                      int distance = accumulator_map::row_distance) {
+  static_assert(!Pairs || Rows == accumulator_map::rows);
   int const bytes = wide_float_bytes(p.c.type);
   std::byte const* const matrix =
       p.c.matrices != nullptr
@@ -98,14 +118,15 @@ TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragm
   TW_UNROLL
   for (int r = 0; r < 2; ++r) {
     int const row = at.row + distance * r;
-    rows[r] = matrix + (row < p.m ? row : p.m - 1) * p.c.row_stride * bytes;
+    int const line = detail::line_of_c<Named, named_lines::rows>(p, at, row < p.m ? row : p.m - 1);
+    rows[r] = matrix + line * p.c.row_stride * bytes;
   }
   if (bytes == 4)
-    detail::add_c_of<4, Results>(p, rows, at.col, end, acc, to);
+    detail::add_c_of<4, Results, Named, Rows>(p, rows, at, end, acc, to);
   else if (Pairs && detail::c_in_pairs(p, rows[0], at.col, end))
     detail::add_c_pairs<Results>(p, rows, at.col, end, acc, to);
   else
-    detail::add_c_of<2, Results>(p, rows, at.col, end, acc, to);
+    detail::add_c_of<2, Results, Named, Rows>(p, rows, at, end, acc, to);
 }
 
 }  // namespace tw

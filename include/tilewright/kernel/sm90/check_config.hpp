@@ -41,9 +41,10 @@ constexpr bool is_checked() {
                 "accumulator; other kernels have code for block scales too");
   static_assert(!C.grouped() || (C.cluster_k == 1 && (C.ragged != group_axis::k || !C.d_m)),
                 "[TW0204] groups of K have a row-major D, and no cluster of groups shares K");
-  static_assert(
-      C.ragged != group_axis::k || (C.mainloop() == mainloop_kind::from_smem && !C.fused()),
-      "[TW0204] groups of K have 16-bit operands and no fused epilogue");
+  static_assert(C.ragged != group_axis::k || (!C.a_in_registers() && !C.varies_tile_n() &&
+                                              C.sums != sum_form::f16 && !C.fused()),
+                "[TW0204] groups of K have operands in shared memory, tiles of one width, float32 "
+                "sums and no fused epilogue");
   static_assert(C.a.stored == C.a.multiplied && C.b.stored == C.b.multiplied,
                 "[TW0208] the main loops multiply A and B in the types that are in memory");
   static_assert(C.b.multiplied == C.a.multiplied || C.b.multiplied == other_of_pair(C.a.multiplied),
@@ -58,9 +59,11 @@ constexpr bool is_checked() {
       !C.weights() || (size_bytes(C.a.multiplied) <= 2 && !C.a.is_mn_major() &&
                        C.weights().fp8 == (C.sums == sum_form::promoted_128) &&
                        (C.weights().zeros == weight_zeros::none || !C.weights().fp8) &&
-                       C.tile_m <= 2 * weight_block && C.d_m && !C.gated()),
+                       C.tile_m <= 2 * weight_block && C.d_m && !C.aux() && !C.operands().scales),
       "[TW0204] weights of 4 bits are multiplied in 16 bits, or as e4m3 with promoted sums and "
-      "without zero points, in tiles of 64 or 128 rows; D is M-major, without a gate");
+      "without zero points, in tiles of 64 or 128 rows; D is M-major, alone and without scales");
+  static_assert(!C.gates_rows() || (size_bytes(C.d) == 2 && C.tile_n % (2 * wgmma_n_step) == 0),
+                "[TW0204] with 4-bit weights and a gate D has 16 bits, and a tile columns in 16s");
   return true;
 }
 

@@ -73,7 +73,7 @@ struct gemm_config {
   /// Can warps gather the rows of A (columns of B) that groups divide (gather_rows.hpp)? Of a
   /// K-major operand that no other CTA shares.
   TW_HD constexpr bool gathers() const {
-    if (stages < 4 || a_in_registers() || weights()) return false;
+    if (stages < 4 || (a_in_registers() && !weights())) return false;
     if (ragged == group_axis::m) return !a.is_mn_major() && cluster_n == 1;
     return ragged == group_axis::n && !b.is_mn_major() && cluster_m == 1;
   }
@@ -185,7 +185,7 @@ struct gemm_config {
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }
   /// Columns of D of a CTA's tile, of all owners.
-  TW_HD constexpr int cols_of_d() const { return gated() ? tile_n / 2 : tile_n; }
+  TW_HD constexpr int cols_of_d() const { return gates_cols() ? tile_n / 2 : tile_n; }
   /// Warpgroups of a cluster that each add their part of a split-K tile, warpgroup_m x tile_n.
   TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
@@ -195,6 +195,13 @@ struct gemm_config {
   /// small.
   TW_HD constexpr bool fused() const { return operands().ops; }
   TW_HD constexpr bool gated() const { return operands().gate; }
+  /// Does a gate pair rows of A B, which are columns of the GEMM as requested? Prepared weights as
+  /// A have gate and up rows 8 apart, so that a thread has both (kernel/weights/weights.hpp).
+  TW_HD constexpr bool gates_rows() const { return gated() && weights(); }
+  /// Or does it pair columns?
+  TW_HD constexpr bool gates_cols() const { return gated() && !weights(); }
+  /// Row of D for a row of A B that begins 8 gates, or none.
+  TW_HD constexpr int row_of_d(int row) const { return gates_rows() ? row / 2 : row; }
   /// Does the kernel write x, before its activation, to a second result?
   TW_HD constexpr bool aux() const { return operands().aux; }
   /// Does the kernel take batches by pointers? Fused epilogues have no registers left for them.
@@ -209,8 +216,10 @@ struct gemm_config {
   /// Does the epilogue find the largest magnitudes of columns of a tile: of rows of the requested
   /// D, of which swap-AB computes the transpose? Both warpgroups of a CTA take part.
   TW_HD constexpr bool finds_amax_along_m() const { return d_m && operands().scales; }
-  /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
-  TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }
+  /// Columns of D that a warpgroup stores: part_n, with a gate of columns half of them.
+  TW_HD constexpr int d_cols() const { return gates_cols() ? part_n() / 2 : part_n(); }
+  /// Rows of D of a fragment.
+  TW_HD constexpr int d_rows() const { return row_of_d(wgmma_m); }
   bool operator==(gemm_config const&) const = default;
 };
 

@@ -208,7 +208,11 @@ struct gemm_sm90_kernel {
     row_gather<C> rows(p);
     for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       typename scheduler::tile const tile = scheduler::tile_of(p, seg);
-      auto const k = scheduler::k_blocks_of(seg);
+      auto k = scheduler::k_blocks_of(seg);
+      if constexpr (C.ragged == group_axis::k) {
+        int const first = scheduler::first_block(p, s.groups.table, seg);
+        k.begin += first, k.end += first;
+      }
       begin_gather(p, rows, tile);
       if (has_block_scales<C>(p))
         copy_scales_of<scales_of_b::blocks>(p, s, slot, rows, tile, k.begin, k.end);

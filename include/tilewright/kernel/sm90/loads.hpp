@@ -28,7 +28,7 @@ struct gemm_loads {
                         0,
                 "[TW0209] a CTA loads whole groups of 8 rows, whole spans of the swizzle of an "
                 "MN-major A, half spans of such a B");
-  static_assert(!C.gated() || (!C.b.is_mn_major() && b_share % (2 * core_matrix_rows) == 0),
+  static_assert(!C.gates_cols() || (!C.b.is_mn_major() && b_share % (2 * core_matrix_rows) == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   using scheduler = tile_scheduler<C>;
@@ -196,7 +196,7 @@ struct gemm_loads {
       return {{x.c[0], 0, 0, x.c[1] / (2 * core_matrix_rows), batch}};
     }
   };
-  using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
+  using b_coords = std::conditional_t<C.gates_cols(), gated_map, plain_map>;
 
   /// Of `max` rows, those inside a matrix that ends `left` rows after the first of them.
   TW_DEVICE static int in_matrix(int left, int max) {

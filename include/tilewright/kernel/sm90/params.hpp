@@ -26,9 +26,10 @@ struct fixup_params {
 /// Groups, of kernels with gemm_config::ragged.
 struct group_params {
   group_sizes sizes;
-  int across;     // m, n: cluster tiles along the other extent of D
-  int band;       // m, n: cluster tiles along the ragged extent that follow each other
-  int slot_rows;  // slots: rows of D from a slot to the next; 0: groups follow each other
+  int across;        // m, n: cluster tiles along the other extent of D
+  int band;          // m, n: cluster tiles along the ragged extent that follow each other
+  int slot_rows;     // slots: rows of D from a slot to the next; 0: groups follow each other
+  int scale_blocks;  // k: K blocks that have scales
   void const *a_data, *b_data;                    // k, gather: A and B
   std::int64_t a_step, b_step;                    // k: bytes from an element of K to the next
   std::int64_t a_pitch, b_pitch, gathered_bytes;  // gather: of the lines, and of K of a line

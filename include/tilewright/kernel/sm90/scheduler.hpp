@@ -19,7 +19,8 @@ namespace tw {
 /// (docs/decisions/0053).
 struct cta_tile {
   int matrix;    // of the batch
-  int row, col;  // of D, its first; with a gate, a column of D is two columns of B
+  int row, col;  // of D, its first; with a gate, a column of D is two columns of B. With a gate of
+                 // rows, the row is of A, of which two are a row of D
 };
 
 /// The common part of all kinds of tile schedulers: the places of tiles, and K blocks.
@@ -62,7 +63,7 @@ struct tile_places {
   }
   /// The tile's first column of B.
   TW_DEVICE static int first_b_col(cta_tile const& tile) {
-    return C.gated() ? 2 * tile.col : tile.col;
+    return C.gates_cols() ? 2 * tile.col : tile.col;
   }
   /// The beginning of its loads: a row of A and a column of B.
   TW_DEVICE static int a_origin(cta_tile const& tile) { return tile.row; }
@@ -80,7 +81,7 @@ struct tile_places {
   /// of the tile's.
   TW_DEVICE static fragment_place place_in_d(gemm_params const&, cta_tile const& tile, int rows,
                                              int cols) {
-    return {tile.row + rows, tile.col + cols, tile.matrix};
+    return {C.row_of_d(tile.row + rows), tile.col + cols, tile.matrix};
   }
 
   /// K blocks [begin, end).
@@ -208,8 +209,8 @@ struct group_scheduler : whole_tile_scheduler<C> {
     int const end = t.begin + t.matrix * p.group.slot_rows + t.size;
     int const before = (of_rows ? p.m : p.n) - t.size;  // in the map
     int const in_vectors = p.group.slot_rows == 0 ? t.begin : t.matrix * (of_rows ? p.m : p.n);
-    return {(of_rows ? before : 0) + t.row + rows, (of_rows ? 0 : before) + t.col + cols, end,
-            t.matrix, in_vectors - before};
+    return {(of_rows ? before : 0) + C.row_of_d(t.row + rows),
+            (of_rows ? 0 : before) + t.col + cols, end, t.matrix, in_vectors - before};
   }
 };
 
@@ -221,7 +222,15 @@ struct group_k_scheduler : whole_tile_scheduler<C> {
   using work = group_blocks;
 
   TW_DEVICE static void prepare(gemm_params const& p, group_table& t) {
-    fill_group_table(p.group.sizes, C.tile_k(), 0, cta_id() == 0, t);
+    fill_group_table(p.group.sizes, C.tile_k(), 1, cta_id() == 0, t);
+  }
+  /// The number, among the K blocks of all groups, of the first one of the segment's group: each
+  /// group begins a K block, and block scales follow each other in this order. None is beyond
+  /// the scales, whatever the sizes are.
+  TW_DEVICE static int first_block(gemm_params const& p, group_table const& t,
+                                   group_segment const& seg) {
+    int const first = t.first_tile[seg.group], last = p.group.scale_blocks - seg.k_end;
+    return first < last ? first : last;
   }
   TW_DEVICE static work work_of(gemm_params const& p, group_table const& t) {
     return {t, p.group.sizes, C.tile_k(), p.walk.product, base::own_cluster()};

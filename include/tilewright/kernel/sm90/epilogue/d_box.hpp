@@ -10,16 +10,17 @@
 
 namespace tw {
 
-/// A warpgroup's fragment of D is (64, d_cols). It is stored in epilogue tiles of 64 rows x `cols`,
-/// each one or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major
-/// D, rows of an M-major one) is one swizzle span, or has no swizzle and an odd number of 16-byte
-/// units.
+/// A warpgroup's fragment of D is (64, d_cols), with a gate of rows (32, d_cols). It is stored in
+/// epilogue tiles of these rows x `cols`, each one or two boxes of `rows` x `cols`. The contiguous
+/// side of a box (columns of a row-major D, rows of an M-major one) is one swizzle span, or has no
+/// swizzle and an odd number of 16-byte units.
 struct d_box {
   int rows, cols;
   swizzle_mode swizzle;
   bool m_major;
+  int fragment_rows = wgmma_m;
 
-  TW_HD constexpr int boxes() const { return wgmma_m / rows; }  // per epilogue tile
+  TW_HD constexpr int boxes() const { return fragment_rows / rows; }  // per epilogue tile
   TW_HD constexpr int bytes(elem d) const { return rows * cols * size_bytes(d); }
 };
 
@@ -31,6 +32,7 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
       while (cols > wgmma_n_step && c.d_cols() % cols != 0) cols -= wgmma_n_step;
       return cols;
     };
+    if (c.gates_rows()) return {c.d_rows(), widest(wgmma_m), swizzle_mode::b64, true, c.d_rows()};
     int const rows = span < wgmma_m ? span : wgmma_m;  // of 8-bit elements half a span
     int const cols = widest(rows);                     // wider ones take registers
     return {rows, cols < rows / 2 && c.d_cols() > cols ? widest(rows / 2 * 3) : cols,
@@ -44,6 +46,11 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
       return {wgmma_m, cols, swizzle_mode::none, false};
   if (c.d_cols() % (span / 4) == 0) return {wgmma_m, span / 4, swizzle_mode::b32, false};
   return {wgmma_m, span / 8, swizzle_mode::none, false};
+}
+
+/// Results of a thread in an epilogue tile.
+TW_HD constexpr int results_of_tile(gemm_config const& c) {
+  return c.d_rows() * d_box_of(c).cols / warpgroup_threads;
 }
 
 /// The staging buffers of each consumer warpgroup: groups of them are written at once, with one

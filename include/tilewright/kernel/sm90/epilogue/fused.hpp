@@ -73,7 +73,7 @@ struct fused_epilogue : epilogue_store<C> {
   /// next.
   TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
                                   fragment& acc, staging_state& state) {
-    constexpr bool gated = C.gated();
+    constexpr bool gated = C.gates_cols();
     ops vectors(p, at);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;

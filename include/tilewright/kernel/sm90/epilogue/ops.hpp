@@ -41,7 +41,7 @@ requires(C.ragged == group_axis::n) struct column_weights<C> {
 /// The values of the vectors along columns that an epilogue tile needs.
 template <gemm_config C>
 struct column_vectors : column_magnitudes<C>, column_weights<C> {
-  static constexpr int cols = d_box_of(C).cols * (C.gated() ? 2 : 1);
+  static constexpr int cols = d_box_of(C).cols * (C.gates_cols() ? 2 : 1);
   float scale[cols], bias[cols];
 };
 
@@ -50,16 +50,12 @@ struct column_vectors : column_magnitudes<C>, column_weights<C> {
 template <gemm_config C>
 TW_DEVICE int vector_row(epilogue_params const& p, fragment_place at, int row) {
   int const i = row < p.m ? row : p.m - 1;
-  return C.ragged == group_axis::m   ? i + at.shift
-         : C.ragged == group_axis::n ? i + at.group * p.m
-                                     : i;
+  return C.ragged == group_axis::m ? i + at.shift : C.grouped() ? i + at.group * p.m : i;
 }
 /// The index of column `col` of A B, one of `cols`, in vectors along columns.
 template <gemm_config C>
 TW_DEVICE int vector_col(fragment_place at, int col, int cols) {
-  return C.ragged == group_axis::n   ? col + at.shift
-         : C.ragged == group_axis::m ? col + at.group * cols
-                                     : col;
+  return C.ragged == group_axis::n ? col + at.shift : C.grouped() ? col + at.group * cols : col;
 }
 
 /// The scale of a row, or of a column, whose index in vectors is i. Rows that groups divide have
@@ -90,15 +86,21 @@ TW_DEVICE float alpha_of(epilogue_params const& p, fragment_place at) {
   return p.alpha;
 }
 
-/// A warpgroup's fragment, in epilogue tiles of 64 rows and box.cols columns of D. With a gate,
-/// groups of 8 columns of A B are gates and what they multiply in turn.
+/// The lines of C, and of D, that an index array may name.
+TW_HD constexpr named_lines names_lines(gemm_config const& c) {
+  if (!c.divides_d_lines()) return named_lines::none;
+  return c.d_m ? named_lines::cols : named_lines::rows;
+}
+
+/// A warpgroup's fragment, in epilogue tiles of box.cols columns of D. With a gate, groups of 8
+/// columns (of rows: of 8 rows) of A B are gates and what they multiply in turn.
 template <gemm_config C>
 class epilogue_ops {
  public:
-  static constexpr bool gated = C.gated();
+  static constexpr bool gated = C.gates_cols(), gates_rows = C.gates_rows();
   static constexpr d_box box = d_box_of(C);
-  static constexpr int results = box.cols / 2;                // of a thread in an epilogue tile
-  static constexpr int regs = gated ? 2 * results : results;  // accumulators they come from
+  static constexpr int results = results_of_tile(C);              // of a thread in an epilogue tile
+  static constexpr int regs = C.gated() ? 2 * results : results;  // accumulators they come from
   using fragment = accumulator<C.part_n()>;
   using vectors = column_vectors<C>;
   /// Values of a vector that a thread fetches.
@@ -164,7 +166,7 @@ class epilogue_ops {
             fmaf(with_bias, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
     if (p.c.data != nullptr && !f.c_last)
-      add_c<results, C.reads_c_in_pairs()>(p, of_thread(at), p.n, acc, first);
+      add_c<results, C.reads_c_in_pairs(), names_lines(C)>(p, of_thread(at), p.n, acc, first);
   }
 
   /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
@@ -183,7 +185,8 @@ class epilogue_ops {
 
   /// Is D alpha (not 0) times the sums, and nothing else?
   TW_DEVICE static bool is_scaled_sum(epilogue_params const& p, fragment_place at) {
-    return !gated && is_simple(p, at) && p.fused.bias == nullptr && p.fused.act == activation::none;
+    return !C.gated() && is_simple(p, at) && p.fused.bias == nullptr &&
+           p.fused.act == activation::none;
   }
 
   /// The simple kind: accumulators j * results and up become y, from the sums of tile j at D(at),
@@ -211,9 +214,14 @@ class epilogue_ops {
   }
 
   /// The accumulator that holds result i of the tile whose first is `first`: x, or its gate; what
-  /// that multiplies is 4 after it.
+  /// that multiplies is 4 after it, with a gate of rows 2.
   TW_DEVICE static int register_of(int first, int i) {
-    return first + (gated ? i >> 2 << 3 | (i & 3) : i);
+    return first + (gated ? i >> 2 << 3 | (i & 3) : gates_rows ? i >> 1 << 2 | (i & 1) : i);
+  }
+  static constexpr int to_up = gates_rows ? 2 : 4;
+  /// The column of result i, after the thread's first one.
+  TW_DEVICE static int col_of_result(int i) {
+    return accumulator_map::col_of_register(gates_rows ? register_of(0, i) : i);
   }
 
   /// Accumulators j * results and up become y, from x.
@@ -225,10 +233,12 @@ class epilogue_ops {
       if (p.group.weight != nullptr) weigh(p, v, at, acc, j * results);
     }
     if (p.c.data != nullptr && p.fused.c_last)
-      add_c<results, C.reads_c_in_pairs()>(p, of_thread(at), p.n, acc, j * results);
+      add_c<results, C.reads_c_in_pairs(), names_lines(C), rows_of_results>(p, of_thread(at), p.n,
+                                                                            acc, j * results);
   }
 
  private:
+  static constexpr int rows_of_results = gates_rows ? 1 : accumulator_map::rows;
   static constexpr bool weighs_columns = C.ragged == group_axis::n;
   float scale_[fetched] = {}, bias_[fetched] = {};  // of columns of the next tile
   float weight_[weighs_columns ? fetched : 1] = {};
@@ -239,8 +249,7 @@ class epilogue_ops {
     if constexpr (weighs_columns) {
       int const col = accumulator_map::col_of(lane_id());
       TW_UNROLL
-      for (int i = 0; i < results; ++i)
-        acc[to + i] *= v.weight[col + accumulator_map::col_of_register(i)];
+      for (int i = 0; i < results; ++i) acc[to + i] *= v.weight[col + col_of_result(i)];
     } else {
       float const of_row[2] = {weight_of_token(p.group, row_of(p, at, 0)),
                                weight_of_token(p.group, row_of(p, at, 1))};
@@ -251,12 +260,19 @@ class epilogue_ops {
 
   /// Where the thread's first result of a tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
-    return at.below(accumulator_map::row_of(warp_id() % 4, lane_id()))
-        .right(accumulator_map::col_of(lane_id()));
+    int const row = gates_rows ? 8 * (warp_id() % 4) + lane_id() / 4
+                               : accumulator_map::row_of(warp_id() % 4, lane_id());
+    return at.below(row).right(accumulator_map::col_of(lane_id()));
   }
 
-  /// The thread's rows of a tile at D(at), or the last of D: r is 0 or 1.
+  /// The index in vectors of the thread's rows of a tile at D(at), or the last of D: r is 0 or 1;
+  /// with a gate of rows the gate and up.
   TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int r) {
+    if constexpr (gates_rows) {
+      int const row = of_thread(at).row, in_d = row < p.m ? row : p.m - 1;
+      return in_d * p.fused.gate_step + r * p.fused.up_offset +
+             (C.ragged == group_axis::n ? at.group * 2 * p.m : 0);
+    }
     return vector_row<C>(p, at, of_thread(at).row + accumulator_map::row_distance * r);
   }
   struct rows_of_thread {
@@ -293,7 +309,7 @@ class epilogue_ops {
     for (int i = 0; i < results; ++i) {
       int const from = register_of(first, i);
       float const y = act(acc[from]);
-      acc[to + i] = gated ? y * act.up(acc[from + 4]) : y;
+      acc[to + i] = C.gated() ? y * act.up(acc[from + to_up]) : y;
     }
   }
 };

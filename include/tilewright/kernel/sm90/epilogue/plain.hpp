@@ -154,8 +154,8 @@ struct plain_epilogue : epilogue_store<C> {
     TW_UNROLL
     for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(alpha, acc[i]);
     if (p.c.data != nullptr)
-      add_c<tile_regs, C.reads_c_in_pairs()>(p, at.below(w.first_row()).right(w.first_col()),
-                                             d.end(), acc, 0, rows::distance);
+      add_c<tile_regs, C.reads_c_in_pairs(), names_lines(C)>(
+          p, at.below(w.first_row()).right(w.first_col()), d.end(), acc, 0, rows::distance);
   }
 };
 

@@ -25,7 +25,7 @@ class plain_store {
   TW_DEVICE static unsigned offset_in_tile(unsigned row, unsigned col) {
     constexpr unsigned rows = box.rows, cols = box.cols;
     unsigned const in_box = offset<d_box_layout(C)>(row % rows, col);
-    return rows == wgmma_m ? in_box : row / rows * (rows * cols) + in_box;
+    return box.boxes() == 1 ? in_box : row / rows * (rows * cols) + in_box;
   }
 
   /// Stores the in-bounds part of the epilogue tile at D(at); the whole warpgroup calls it, after a
@@ -57,7 +57,7 @@ class plain_store {
  private:
   static constexpr unsigned elems_of_word = 4 / size_bytes(C.d);
   static constexpr int max_lines = box.m_major ? box.cols : wgmma_m;
-  static constexpr int max_elems = box.m_major ? wgmma_m : box.cols;
+  static constexpr int max_elems = box.m_major ? box.fragment_rows : box.cols;
   /// Lanes that share a line, a power of two.
   static constexpr unsigned lanes = [] {
     unsigned n = 1;

@@ -17,16 +17,16 @@
 
 namespace tw {
 
-/// Staging buffers of each warpgroup: 64 rows of one box's columns.
+/// Staging buffers of each warpgroup: the rows of a fragment in D, of one box's columns.
 template <gemm_config C>
 struct epilogue_smem {
-  static constexpr int tile_bytes = wgmma_m * d_box_of(C).cols * size_bytes(C.d);
+  static constexpr int tile_bytes = C.d_rows() * d_box_of(C).cols * size_bytes(C.d);
   alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
 };
 /// And the vectors of a fused epilogue.
 template <gemm_config C>
 requires(C.fused()) struct epilogue_smem<C> {
-  static constexpr int tile_bytes = wgmma_m * d_box_of(C).cols * size_bytes(C.d);
+  static constexpr int tile_bytes = C.d_rows() * d_box_of(C).cols * size_bytes(C.d);
   alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
   column_vectors<C> vectors[C.math_warpgroups()];
 };
@@ -60,7 +60,7 @@ struct tile_writer {
   static constexpr elem type = C.d;
   static constexpr d_box box = d_box_of(C);
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
-  static constexpr int tile_regs = box.cols / 2;         // results of a thread in an epilogue tile
+  static constexpr int tile_regs = results_of_tile(C);   // of a thread
 
   using rows = fragment_rows<C>;
 
@@ -99,6 +99,8 @@ struct tile_writer {
       fill_32(reinterpret_cast<result_type<C>*>(tile), results);
     else if constexpr (size_bytes(type) == 1)
       fill_8(tile, results);
+    else if constexpr (C.gates_rows())
+      fill_16_of_gates(reinterpret_cast<std::uint16_t*>(tile), results);
     else if constexpr (box.m_major && rows::of_bytes)
       fill_16_of_pairs(reinterpret_cast<words::b32*>(tile), results);
     else if constexpr (box.m_major)
@@ -186,6 +188,27 @@ struct tile_writer {
         stmatrix<4, true>(at, b32<4>{{packed(results, i), packed(results, i + 2),
                                       packed(results, i + 4), packed(results, i + 6)}});
     });
+  }
+
+  /// 16-bit M-major D with a gate of rows: a thread has one row, a warp eight. A stmatrix writes 8
+  /// columns with each matrix.
+  template <class Results>
+  TW_DEVICE void fill_16_of_gates(std::uint16_t* s,
+                                  Results const& results) const {  // (32, box.cols)
+    constexpr int wide = 4 * matrix;
+    int const row = matrix * warp();
+    unrolled<box.cols / wide>([&](auto step) {
+      constexpr int i = 2 * 4 * step;
+      stmatrix<4, true>(s + offset<box_layout>(row, wide * step + lane()),
+                        b32<4>{{packed(results, i), packed(results, i + 2), packed(results, i + 4),
+                                packed(results, i + 6)}});
+    });
+    if constexpr (box.cols % wide != 0) {
+      static_assert(box.cols % wide == matrix_pair);
+      constexpr int first = box.cols / wide * wide, i = first / 4;
+      stmatrix<2, true>(s + offset<box_layout>(row, first + lane() % matrix_pair),
+                        b32<2>{{packed(results, i), packed(results, i + 2)}});
+    }
   }
 
   /// 16-bit M-major D whose rows of a thread follow each other: their results in a column are a

@@ -24,7 +24,7 @@ struct epilogue_store {
   static constexpr elem type = C.d;
   static constexpr d_box box = d_box_of(C);
   static constexpr int epilogue_tiles = C.d_cols() / box.cols;  // of a fragment
-  static constexpr int tile_regs = box.cols / 2;  // results of a thread in an epilogue tile
+  static constexpr int tile_regs = results_of_tile(C);          // of a thread, in an epilogue tile
   static constexpr staging staged = staging_of(C);
   using fragment = accumulator<C.part_n(), result_type<C>>;
   using writer = tile_writer<C>;
@@ -42,7 +42,7 @@ struct epilogue_store {
   }
   /// Where an epilogue tile ends along the contiguous side of D; uniform in the warpgroup.
   TW_DEVICE static int end_of(fragment_place at) {
-    return box.m_major ? at.row + wgmma_m : at.col + box.cols;
+    return box.m_major ? at.row + C.d_rows() : at.col + box.cols;
   }
 
   /// An epilogue tile at D(at), through shared memory. Results: value i is results[i].
