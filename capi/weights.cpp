@@ -131,13 +131,20 @@ checkpoint_weights from_checkpoint(tw_weights_args const& args) {
 }
 
 std::unique_ptr<tw_weights> made(tw_weights_args const& args) {
-  constexpr unsigned known = TW_SECOND_IS_RECIPROCAL | TW_GPTQ_V2;
+  constexpr unsigned gates = TW_SPLIT_GATE | TW_INTERLEAVED_GATE;
+  constexpr unsigned known = TW_SECOND_IS_RECIPROCAL | TW_GPTQ_V2 | gates;
   if ((args.flags & ~known) != 0)
     refuse_argument("TW0486", "flags", fmt::format("{:#x}", args.flags),
-                    "TW_SECOND_IS_RECIPROCAL, TW_GPTQ_V2");
+                    "TW_SECOND_IS_RECIPROCAL, TW_GPTQ_V2, TW_SPLIT_GATE, TW_INTERLEAVED_GATE");
+  if ((args.flags & gates) == gates)
+    refuse_argument("TW0486", "flags", "TW_SPLIT_GATE and TW_INTERLEAVED_GATE", "one of them");
   checkpoint_weights const c = args.to != nullptr ? quantised(args) : from_checkpoint(args);
   auto w = std::make_unique<tw_weights>();
-  w->desc = c.desc, w->layout = args.to != nullptr ? "quantised" : c.layout;
+  w->desc = c.desc;
+  w->desc.format.gate = (args.flags & TW_SPLIT_GATE) != 0         ? gating::split
+                        : (args.flags & TW_INTERLEAVED_GATE) != 0 ? gating::interleaved
+                                                                  : gating::none;
+  w->layout = args.to != nullptr ? "quantised" : c.layout;
   auto const bytes = static_cast<std::size_t>(w->desc.bytes());
   w->data.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
   w->counts = prepare_weights(w->desc, c.rows(), w->data.get());
@@ -154,6 +161,9 @@ nlohmann::ordered_json record_of(weights_desc const& w) {
           {"n", w.n},
           {"k", w.k},
           {"factor", w.factor},
+          {"gate", w.format.gate == gating::none    ? "none"
+                   : w.format.gate == gating::split ? "split"
+                                                    : "interleaved"},
           {"bytes", w.bytes()}};
 }
 

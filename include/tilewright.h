@@ -248,7 +248,9 @@ tw_status tw_quantize_shape(const tw_quantize_args *args, tw_result *result);
 
 enum {
   TW_SECOND_IS_RECIPROCAL = 1,  // second has 1 / the float32 of nvfp4 (compressed-tensors)
-  TW_GPTQ_V2 = 2                // zero points of GPTQ are stored as z, not as z - 1
+  TW_GPTQ_V2 = 2,               // zero points of GPTQ are stored as z, not as z - 1
+  TW_SPLIT_GATE = 4,            // for a GEMM with the gate "split", or "interleaved"
+  TW_INTERLEAVED_GATE = 8
 };
 
 // 4-bit weights of a checkpoint, host tensors in C order, whose layout is recognised by types and
@@ -275,7 +277,7 @@ tw_status tw_weights_make(const tw_weights_args *args, tw_weights **weights);
 // tw_weights_bytes() bytes, at a multiple of 64: copy them to the device of the GEMM.
 const void *tw_weights_data(const tw_weights *weights);
 int64_t tw_weights_bytes(const tw_weights *weights);
-// layout, format, group, scale_dtype, zeros, matrices, n, k, factor, bytes, rounded_scales,
+// layout, format, group, scale_dtype, zeros, matrices, n, k, factor, gate, bytes, rounded_scales,
 // nan_scales: schema tilewright.weights/1.
 tw_status tw_weights_json(const tw_weights *weights, char **json);
 // That record of prepared weights, by their first 256 bytes; without layout and counts.
@@ -315,12 +317,8 @@ typedef struct tw_group_call {
   uint32_t size;              // sizeof(tw_group_call)
   int32_t float32_partials;   // not 0: partial results are float32 also for a d of 16 bits
   const char *operation;
-  const char *path;           // "serial", "two-pieces", "pieces", "direct"; NULL: by the rows
+  const char *path;           // "serial", "two-pieces", "pieces"; NULL: by the number of rows
   const int64_t *rows;        // of each rank; NULL: as even as possible
-  // "all-gather": further GEMMs of one a, which is gathered once, such as k and v after q. They use
-  // the workspace and the stream of the first. NULL, 0: none.
-  const tw_gemm_args *const *others;
-  int64_t others_count;
 } tw_group_call;
 
 // Computes d with a, b and the epilogue of `args`; batches, groups and scales of d are refused.

@@ -107,6 +107,23 @@ def test_float4(form, result):
         check(tw.gemm(a, same, out_dtype=result), f64(a), w.T, roundings=32)
 
 
+@pytest.mark.parametrize("gate", ["split", "interleaved"])
+def test_gate(gate):
+    data, s, _, w = pairs("mxfp4")
+    n = N // 16 * 16
+    data, s, w = data[:n], s[:n], w[:n]
+    a = values(np.random.default_rng(3), (40, K), "bfloat16")
+    prepared = tw.prepare(data, s, gate=gate)
+    d = tw.gemm(a, prepared, activation="relu", gate=gate)
+    x = f64(a) @ w.T
+    up, low = (x[:, n // 2:], x[:, :n // 2]) if gate == "split" else (x[:, 1::2], x[:, ::2])
+    want = np.maximum(low, 0) * up
+    assert d.shape == (40, n // 2)
+    assert np.all(np.abs(f64(d) - want) <= np.abs(want) / 64 + 1e-3)
+    with pytest.raises(tw.RefusedError, match="TW0467"):
+        tw.gemm(a, prepared)
+
+
 @pytest.mark.parametrize("form", ["mxfp4", "nvfp4"])
 def test_of_scaled(form):
     """The elements of quantize() are multiplied exactly."""

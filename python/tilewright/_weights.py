@@ -13,6 +13,7 @@ from ._types import DLPACK, type_name
 
 _HEADER_BYTES = 256
 _RECIPROCAL, _GPTQ_2 = 1, 2
+_GATES = {None: 0, "split": 4, "interleaved": 8}
 
 
 class Prepared:
@@ -107,7 +108,7 @@ def prepared_of(data, header, record=None):
 
 
 def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciprocal=False,
-            order=None, gptq_version=1, scales_to=None, to=None, group=128):
+            order=None, gptq_version=1, scales_to=None, to=None, group=128, gate=None):
     """4-bit weights (n, k) in the order of the kernels, for b of gemm() and grouped_gemm().
 
     The layout of a checkpoint is recognised by types and shapes: GPTQ, AWQ, compressed-tensors,
@@ -133,6 +134,8 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
             to it. Without it they keep their type.
         to: "int4": values are quantised, with the scale amax / 7 of each group.
         group: with `to` 16, 32 or a multiple of 64 elements of k; 0: all k.
+        gate: "split" or "interleaved", for a GEMM with this gate: n counts gate and up rows, and is
+            a multiple of 16.
 
     Returns:
         Prepared, with an array of values' kind.
@@ -152,10 +155,13 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
                       "an array of NumPy, or a CPU tensor of torch")
     if gptq_version not in (1, 2):
         raise refused("TW0486", "gptq_version", str(gptq_version), "1 or 2")
+    if gate not in _GATES:
+        raise refused("TW0486", "gate", str(gate), "split, interleaved or None")
     if to is None and scales is None:
         raise refused("TW0484", "scales", "None", "the scales, or to='int4' for a matrix")
     word = None if scales_to is None else type_name(scales_to, "scales_to")
     flags = (_RECIPROCAL if second_is_reciprocal else 0) | (_GPTQ_2 if gptq_version == 2 else 0)
+    flags |= _GATES[gate]
     tensors = tuple(x if x is None or isinstance(x, tuple) else kind_of(x).tensor(x, name)
                     for name, x in (("values", values), ("scales", scales), ("zeros", zeros),
                                     ("second", second), ("order", order)))

@@ -137,18 +137,20 @@ class Groups(unittest.TestCase):
         gather = [self.rng.randrange(tokens) for _ in range(rows)]
         scatter = self.rng.sample(range(rows), rows)
         weight = self.write("w.npy", rows)  # of the rows of D
+        addend = self.write("c.npy", rows, n)  # likewise
         for name, numbers in (("i.npy", gather), ("s.npy", scatter)):
             write_npy(self.path(name), "<i4", (rows,), struct.pack(f"<{rows}i", *numbers))
         self.write_sizes(self.numbers_of(sizes, "ends"))
         self.gemm("--transpose-b", "--out-dtype", "bf16", "--gather", "i.npy", "--scatter", "s.npy",
-                  "--row-weight", "w.npy", "--check")
+                  "--row-weight", "w.npy", "--residual", "c.npy", "--check")
         d, want = read_npy(self.path("d.npy")), [0.0] * (rows * n)
         at = 0
         for group, size in enumerate(sizes):
             for _ in range(size):
                 for col in range(n):
                     want[scatter[at] * n + col] = weight[scatter[at]] * sum(
-                        a[gather[at] * k + i] * b[(group * n + col) * k + i] for i in range(k))
+                        a[gather[at] * k + i] * b[(group * n + col) * k + i] for i in range(k)
+                    ) + addend[scatter[at] * n + col]
                 at += 1
         for got, exact in zip(d, want):
             self.assertLessEqual(abs(got - exact), abs(exact) / 128)

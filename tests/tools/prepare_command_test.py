@@ -232,6 +232,37 @@ class Prepare(CommandCase):
         self.assertEqual(self.rows()[1]["w_scale"], scales)
         self.check("m.safetensors:moe_blocks", values, "MXFP4 blocks")
 
+    def test_gate(self):
+        """ReLU of gate rows times up rows, however the checkpoint arranges them."""
+        n = 64
+        exponents = [[self.rng.randrange(126, 129) for _ in range(K // 32)] for _ in range(n)]
+        rows = [[decoded(self.q[i][k], E2M1) * 2.0 ** (exponents[i][k // 32] - 127)
+                 for k in range(K)] for i in range(n)]
+        packed = pack_pairs([q for row in self.q[:n] for q in row])
+        scales = bytes(e for row in exponents for e in row)
+        write_safetensors(self.path("m.safetensors"), {
+            "moe_blocks": ("U8", [1, n, K // 32, 16], packed),
+            "moe_scales": ("U8", [1, n, K // 32], scales)})
+        sums, _ = product(self.x, rows)
+        for gate in "split", "interleaved":
+            with self.subTest(gate):
+                record = json.loads(self.run_it(
+                    "prepare", "m.safetensors:moe_blocks", "w.npy", "--gate", gate,
+                    "--json").stdout)
+                self.assertEqual(record["gate"], gate)
+                want = [max(0, row[j if gate == "split" else 2 * j])
+                        * row[n // 2 + j if gate == "split" else 2 * j + 1]
+                        for row in sums for j in range(n // 2)]
+                for b in "w.npy", "m.safetensors:moe_blocks":
+                    self.gemm("x.npy", b, "-o", "d.npy", "--gate", "reglu:" + gate, "--check",
+                              "--quiet")
+                    for got, exact in zip(read_npy(self.path("d.npy")), want, strict=True):
+                        self.assertLessEqual(abs(got - exact), abs(exact) / 128 + 1e-6)
+                self.run_it("prepare", "w.npy", "r.safetensors:w", "--undo", "--quiet")
+                with open(self.path("r.safetensors"), "rb") as file:
+                    self.assertIn(packed, file.read())
+                self.expect_refusal("TW0467", self.gemm, ["x.npy", "w.npy", "-o", "e.npy"])
+
     def test_nvfp4(self):
         codes = [[self.rng.randrange(40, 80) for _ in range(K // 16)] for _ in range(N)]
         values = [[decoded(self.q[n][k], E2M1) * decoded(codes[n][k // 16], E4M3) * 0.5

@@ -19,6 +19,7 @@ struct shape_groups {
   group_axis axis = group_axis::m;
   group_pattern pattern = group_pattern::equal;
   std::vector<std::int64_t> sizes;  // of axis m; empty: by the pattern
+  std::int64_t expected = 0;        // group_desc::expected_size
 };
 
 /// D = A B. Letters of `layout` and names of `dtype`: shapes.hpp and dtypes.hpp. With groups the

@@ -72,8 +72,8 @@ inline void check_sizes(gemm_shape const& s, std::string const& where) {
                     std::to_string(bytes / 1e9) + " GB", "at most 1000 GB", ""});
 }
 
-/// "groups", "group_axis" and "group_pattern". In the category "grouped" of older lists `batch` is
-/// the number of groups of `m` rows, or of the rows of "group_m".
+/// "groups", "group_axis", "group_pattern" and "expected_size". In the category "grouped" of older
+/// lists `batch` is the number of groups of `m` rows, or of the rows of "group_m".
 inline void read_groups(nlohmann::json const& o, std::string const& where, gemm_shape& s) {
   auto const field = [&](char const* key) { return where + ", field \"" + key + "\""; };
   auto const refused = [&](char const* key, std::string const& got, std::string const& need) {
@@ -98,7 +98,7 @@ inline void read_groups(nlohmann::json const& o, std::string const& where, gemm_
       refused("groups", o["groups"].dump(), "groups with a pattern, or group_m");
     s.groups.count = extent(o, "groups", where);
   }
-  for (char const* const key : {"group_axis", "group_pattern"})
+  for (char const* const key : {"group_axis", "group_pattern", "expected_size"})
     if (o.contains(key) && !o.contains("groups"))
       refused(key, o[key].dump(), "the field \"groups\" too");
   if (o.contains("group_axis")) {
@@ -106,6 +106,7 @@ inline void read_groups(nlohmann::json const& o, std::string const& where, gemm_
     if (word != "m" && word != "n" && word != "k") refused("group_axis", word, "m, n or k");
     s.groups.axis = word == "m" ? group_axis::m : word == "n" ? group_axis::n : group_axis::k;
   }
+  if (o.contains("expected_size")) s.groups.expected = extent(o, "expected_size", where);
   if (o.contains("group_pattern")) {
     std::string const word = text_field(o, "group_pattern", where);
     auto const pattern = find_group_pattern(word);
@@ -142,8 +143,9 @@ inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_
   if (s.layout != "TN" && s.layout != "TT" && s.layout != "NT" && s.layout != "NN")
     throw rejected({"TW0703", where + ", field \"layout\"", s.layout, "TN, TT, NT or NN", ""});
   std::set<std::string> const known = {
-      "name",    "category", "m",       "n",      "k",          "dtype",         "layout", "batch",
-      "group_m", "epilogue", "scale_d", "groups", "group_axis", "group_pattern", "weights"};
+      "name",          "category", "m",        "n",       "k",      "dtype",      "layout",
+      "batch",         "group_m",  "epilogue", "scale_d", "groups", "group_axis", "group_pattern",
+      "expected_size", "weights"};
   for (auto const& [key, value] : o.items())
     if (!known.contains(key)) s.unknown_fields.push_back(key);
   check_sizes(s, where);

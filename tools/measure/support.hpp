@@ -67,7 +67,9 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   for (role const x : a_and_b)
     if (type.scales[x]) a.scales[x] = scale_choice{*type.scales[x], scale_library::cublaslt};
   a.epilogue = find_epilogue(s.epilogue).value();
-  if (s.groups.count > 0) a.groups = group_desc{.axis = s.groups.axis, .count = s.groups.count};
+  if (s.groups.count > 0)
+    a.groups = group_desc{
+        .axis = s.groups.axis, .count = s.groups.count, .expected_size = s.groups.expected};
   if (!s.weights.empty()) a.weights = parse_weights(s.weights, type.ab).value();
   return tw::problem_of(a);
 }

@@ -27,7 +27,7 @@ bench_weights const& random_bench_weights(weights_desc const& w, elem decoded, s
 
 /// By how many rows matrix i is rotated.
 constexpr std::int64_t rotation_of(weights_desc const& w, std::int64_t i) {
-  return w.n % weight_block == 0 ? i * weight_block % w.n : 0;
+  return w.n % weight_block == 0 && w.format.gate == gating::none ? i * weight_block % w.n : 0;
 }
 
 }  // namespace tw::bench

@@ -13,7 +13,8 @@
 
 namespace tw {
 
-std::optional<weights_operand> weights_operand::of_checkpoint(std::string const& address) {
+std::optional<weights_operand> weights_operand::of_checkpoint(std::string const& address,
+                                                              gating gate) {
   matrix_address const at = parse_address(address);
   bool const in_file = at.format == file_format::safetensors || at.format == file_format::index;
   bool const named = std::ranges::any_of(
@@ -31,6 +32,7 @@ std::optional<weights_operand> weights_operand::of_checkpoint(std::string const&
   checkpoint_options options;
   options.second_is_reciprocal = file.second_is_reciprocal();
   checkpoint_weights c = read_checkpoint(file.tensors(), options);
+  c.desc.format.gate = gate;
   weights_operand w;
   bytes const size{c.desc.bytes()};
   require_memory(size, "prepared weights");

@@ -16,8 +16,9 @@ namespace tw {
 class weights_operand {
  public:
   /// The weight of a checkpoint at this address: NAME.qweight, NAME.weight_packed with int32, or
-  /// NAME_blocks. Nothing for another address. Throws `rejected`: TW0465, TW0468.
-  static std::optional<weights_operand> of_checkpoint(std::string const& address);
+  /// NAME_blocks, prepared for a GEMM with this gate. Nothing for another address. Throws
+  /// `rejected`: TW0465, TW0468.
+  static std::optional<weights_operand> of_checkpoint(std::string const& address, gating gate);
   /// Prepared weights that a file holds; nothing for another file. Throws `rejected`: TW0466.
   static std::optional<weights_operand> of_file(matrix_view const& file);
 

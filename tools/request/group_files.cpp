@@ -51,7 +51,7 @@ void add_group_options(CLI::App& verb, group_request& r) {
   verb.add_option("--scatter", r.scatter,
                   "int32: the row of D (axis n: column) for each row that groups divide")
       ->needs(file);
-  verb.add_option("--expected-size", r.expected_size,
+  verb.add_option("--expected-size,--expected-rows", r.expected_size,
                   "rows, columns or K that a group usually has, for the planner (default: the "
                   "total divided by the number of groups)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
@@ -79,7 +79,7 @@ void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups) {
       ->transform(one_of({"m", "n", "k", "slots"}))
       ->needs(count);
   verb.add_option_function<std::int64_t>(
-          "--expected-size",
+          "--expected-size,--expected-rows",
           [&groups](std::int64_t n) {
             if (!groups) groups.emplace();
             groups->expected_size = n;

@@ -79,8 +79,13 @@ gemm_problem problem_of(problem_request const& a) {
     scaled_operand const of = scaled_operand_of(p, x);
     scale(p, x) =
         a.format ? make_block_scale(of, *a.format, a.scale_order) : scales_of(a.scales[x], of);
+    if (p.groups && p.groups->axis == group_axis::k && scale(p, x) && scale(p, x)->block_k != 0) {
+      scale(p, x)->batch_stride = 0;  // the blocks of all groups follow each other
+      p.groups->scale_blocks = of.k / scale(p, x)->block_k;
+    }
   }
   p.epilogue = a.epilogue.epilogue;
+  if (p.weights_b) p.weights_b.gate = p.epilogue.gate;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, p.d_matrices());
   if (a.scale_d.any())
     p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);

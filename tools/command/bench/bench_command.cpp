@@ -83,6 +83,11 @@ void add_gemm(CLI::App& bench, int& status) {
       ->transform(
           one_of({std::begin(bench::group_pattern_names), std::end(bench::group_pattern_names)}))
       ->needs(groups);
+  verb->add_option("--expected-size,--expected-rows", o->groups.expected,
+                   "Rows, columns or K that a group usually has, for the planner (default: all "
+                   "divided by the groups)")
+      ->check(above_zero())
+      ->needs(groups);
   verb->add_option("--weights", o->weights,
                    "B is prepared 4-bit weights: mxfp4, nvfp4, int4 (group 128), int4:GROUP, "
                    "int4:GROUP:integers or floats (docs/weights4.md)");

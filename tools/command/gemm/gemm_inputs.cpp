@@ -170,7 +170,7 @@ std::optional<scale_desc> given_scales::open(std::string const& address, scale_c
 void gemm_files::open_weights(gemm_request const& r) {
   factor_file& b = files_.b;
   factor_request const& of = r.of.b;
-  if (!r.format) b.weights = weights_operand::of_checkpoint(of.file);
+  if (!r.format) b.weights = weights_operand::of_checkpoint(of.file, r.epilogue.gate);
   if (!b.weights) {
     b.file.emplace(parse_address(of.file), operand_shapes(r));
     b.weights = weights_operand::of_file(b.file->view());

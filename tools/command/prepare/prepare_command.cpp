@@ -43,6 +43,7 @@ struct prepare_request {
   std::string second_as;
   bool undo = false, json = false, quiet = false;
   bool for_e4m3 = false;
+  gating gate = gating::none;
   std::string order;  // a file for the order of K
 };
 
@@ -77,6 +78,9 @@ void report(prepare_request const& r, std::string const& layout_name, weights_de
                                         {"bytes", w.bytes()},
                                         {"layout", layout_text},
                                         {"activations", w.format.fp8 ? "e4m3" : "16 bits"},
+                                        {"gate", w.format.gate == gating::none    ? "none"
+                                                 : w.format.gate == gating::split ? "split"
+                                                                                  : "interleaved"},
                                         {"rounded_scales", counts.rounded},
                                         {"nan_scales", counts.nan_scales},
                                         {"parts", counts.parts},
@@ -164,8 +168,9 @@ exit_status run_prepare(prepare_request r) {
              "one of them: these factors are float32");
     c.desc.format.fp8 = true;
     if (c.desc.format.code == weight_code::int4) c.desc.format.scale = elem::f32;
-    if (auto const why = accept(c.desc)) throw rejected(*why);
   }
+  c.desc.format.gate = r.gate;
+  if (auto const why = accept(c.desc)) throw rejected(*why);
   bytes const size{c.desc.bytes()};
   require_memory(size, "prepared weights");
   host_buffer prepared(size);
@@ -218,6 +223,14 @@ void add_prepare_command(CLI::App& app, int& status) {
           "16-bit (default: bf16 or f16) or e4m3: another order, of mxfp4 and of int4 with scales "
           "for 128 of K or more; the report says which weights are exact")
       ->transform(one_of({"16-bit", "e4m3"}));
+  verb->add_option_function<std::string>(
+          "--gate",
+          [r](std::string const& text) {
+            r->gate = text == "split" ? gating::split : gating::interleaved;
+          },
+          "for a GEMM with this gate (`gemm --gate swiglu:split`): gate and up rows of N lie 8 "
+          "apart")
+      ->transform(one_of({"split", "interleaved"}));
   verb->add_option_function<std::string>(
           "--gptq-version",
           [r](std::string const& text) { r->options.gptq_version = text == "2" ? 2 : 1; },
