@@ -17,6 +17,7 @@ SEEN = {
     "--scale2-as": (NVFP4 + LEVEL, "--scale2-as reciprocal"),
     "--scales-to": (PREPARE, "--scales-to f16"),
     "--activations": ("prepare w4.safetensors:wide w.npy", "--activations e4m3"),
+    "--gate": (PREPARE, "--gate split"),
     "--order": ("prepare w4.safetensors:act w.npy", "--order order.npy"),
     "--gptq-version": (f"{PREPARE} {POINTS}", "--gptq-version 2"),
     "--undo": ("prepare prepared.npy rows.safetensors:w", "--undo"),

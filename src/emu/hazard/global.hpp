@@ -51,7 +51,6 @@ struct global_face {
   bool own_thread = false;  // a CUDA thread (not its asynchronous work)
   int cta = 0, thread = 0;
   char const* role = "";
-  int device = 0;
 };
 
 inline constexpr int several = -2;  // threads of several CTAs or clusters have released
@@ -59,7 +58,7 @@ inline constexpr int several = -2;  // threads of several CTAs or clusters have 
 /// The knowledge that a release has left at a word, and for which threads.
 struct released {
   scope reach;
-  int cta, cluster, device;
+  int cta, cluster;
   knowledge_ref what;
   knowledge_ref sequential = {};  // the part of it that was before a fence_sc
 };
