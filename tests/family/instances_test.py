@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -106,6 +107,22 @@ class Lists(unittest.TestCase):
                      "sm90_s8_s32_nn", "sm90_tf32_f32_nn", "_nn_dm_", "_2cta_", "_clc", "nvfp4",
                      "mxfp8"):
             self.assertIn(form, texts + " ")
+
+    def test_every_kernel_of_the_full_set_fits_in_shared_memory(self):
+        """The sets of kernels that developers build lack most rows of the Hopper kernel. Its class
+        is compiled for every row: more than 227 KiB are refused there (TW0206)."""
+        _, kernels = instances.read_all()["sm90_gemm"]
+        self.assertGreater(len(kernels), 1000)
+        with tempfile.TemporaryDirectory() as temporary:
+            source = pathlib.Path(temporary) / "fit.cpp"
+            source.write_text('#include "tilewright/kernel/sm90/gemm.hpp"\nusing namespace tw;\n'
+                              + "".join(f"constexpr int bytes_{n} = gemm_sm90<{i.config}>::"
+                                        f"smem_bytes;  // {i.name}\n"
+                                        for n, i in enumerate(kernels)), encoding="utf-8")
+            compiled = subprocess.run(
+                [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only",
+                 f"-I{ROOT / 'include'}", source], capture_output=True, text=True, check=False)
+        self.assertEqual(compiled.returncode, 0, compiled.stderr[:4000])
 
     def test_epilogues_come_from_their_list_and_are_documented(self):
         found = instances.read_epilogues()
