@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -82,10 +83,14 @@ std::int64_t rows_of(tensor_argument const* t, char const* name) {
   return t->shape[0];
 }
 
+/// Callers of the first version end before `others`.
+tw_group_call own_copy_of(tw_group_call const* given) {
+  return own_copy("tw_group_call", given, offsetof(tw_group_call, others));
+}
+
 /// The reader of tensors takes GEMMs of one device, whose A and D have equal rows: D and all that
 /// has its rows, or else A, are read with the other number of rows.
-rank_gemm read(tw_group_call const* given, int ranks, int rank, gemm_call const& call) {
-  tw_group_call const c = own_copy("tw_group_call", given);
+rank_gemm read(tw_group_call const& c, int ranks, int rank, gemm_call const& call) {
   rank_gemm r{
       static_cast<operation>(index_of("operation", c.operation, dist::operation_names)), {}, {}};
   if (c.path != nullptr)
@@ -116,7 +121,17 @@ rank_gemm read(tw_group_call const* given, int ranks, int rank, gemm_call const&
   return r;
 }
 
-void run(rank_gemm const& r, dist::group const& g, gemm_operands const& o) {
+void run(rank_gemm const& r, dist::group const& g, gemm_operands const& o,
+         std::vector<tensor_gemm> const& others) {
+  if (!others.empty()) {
+    std::vector<dist::gemm_call> calls{{r.gemm.problem, o}};
+    for (tensor_gemm const& x : others) {
+      gemm_operands of = x.operands;
+      of.workspace = o.workspace, of.workspace_bytes = o.workspace_bytes;
+      calls.push_back({x.problem, of});
+    }
+    return all_gather_gemm(g, calls, r.how);
+  }
   switch (r.op) {
     case operation::all_gather_gemm: return all_gather_gemm(g, r.gemm.problem, o, r.how);
     case operation::gemm_reduce_scatter: return gemm_reduce_scatter(g, r.gemm.problem, o, r.how);
@@ -129,7 +144,20 @@ void compute(tw_group& group, tw_group_call const* given, tw_gemm_args const* gi
   gemm_call const call(given_args);
   tw_gemm_args const& args = call.args();
   dist::group const& g = group.ranks;
-  rank_gemm r = read(given, g.ranks(), g.rank(), call);
+  tw_group_call const c = own_copy_of(given);
+  rank_gemm r = read(c, g.ranks(), g.rank(), call);
+  std::vector<std::unique_ptr<gemm_call>> other_calls;  // the problems refer to their tensors
+  std::vector<tensor_gemm> others;
+  if (c.others_count != 0 && r.op != operation::all_gather_gemm)
+    throw rejected({"TW0904", "tw_group_call.others", c.operation, "all-gather", ""});
+  for (std::int64_t i = 0; i < c.others_count; ++i) {
+    check_given("tw_group_call.others", c.others);
+    other_calls.push_back(std::make_unique<gemm_call>(c.others[i]));
+    others.push_back(read(c, g.ranks(), g.rank(), *other_calls.back()).gemm);
+    if (others.back().place.is_host() != r.gemm.place.is_host())
+      throw rejected({"TW0484", "tensors of a group", "some in host memory, some on a GPU",
+                      "all in one place", ""});
+  }
   bool const on_gpu = group.device >= 0;
   if (r.gemm.place.is_host() == on_gpu)
     throw rejected({"TW0484", "tensors of a group", on_gpu ? "in host memory" : "on a GPU",
@@ -140,12 +168,12 @@ void compute(tw_group& group, tw_group_call const* given, tw_gemm_args const* gi
     o.workspace = args.workspace;
     o.workspace_bytes = args.workspace == nullptr ? 0 : args.workspace_bytes;
     r.how.stream = static_cast<cudaStream_t>(args.stream);
-    run(r, g, o);
+    run(r, g, o, others);
     return;
   }
   r.how.emulator = emulator_options(args, r.gemm.problem);
   if (args.device != nullptr) r.how.device = device_of_word(args.device).id;
-  run(r, g, o);
+  run(r, g, o, others);
 }
 
 int device_of(dist::group const& g) { return g.state().device(); }
@@ -207,8 +235,9 @@ tw_status tw_group_gathered_bytes(int32_t ranks, int32_t rank, tw_group_call con
       throw tw::rejected({"TW0903", "rank", fmt::format("{} of {}", rank, ranks),
                           fmt::format("a rank of 1 to {}", tw::dist::max_ranks), ""});
     tw::capi::gemm_call const given(args);
-    tw::capi::rank_gemm const r = tw::capi::read(call, ranks, rank, given);
-    *bytes = tw::dist::gathered_bytes(r.op, r.gemm.problem, *r.how.rows, r.how.float32_partials);
+    tw::capi::rank_gemm const r = tw::capi::read(tw::capi::own_copy_of(call), ranks, rank, given);
+    *bytes = tw::dist::gathered_bytes(r.op, r.gemm.problem, *r.how.rows, r.how.float32_partials,
+                                      r.how.via);
   });
 }
 

@@ -28,7 +28,10 @@ PARTS = [
     ("Own kernels", "emu", ["build", "load", "Plugin", "Kernel", "Run", "Report"]),
     ("torch", "torch", ["gemm", "grouped_gemm", "quantize", "Linear", "scaled_mm", "scaled_addmm",
                          "grouped_mm", "scaled_grouped_mm"]),
-    ("JAX", "jax", ["gemm", "quantize", "ragged_dot"]), ("Several GPUs", "dist", ["Group"])]
+    ("JAX", "jax", ["gemm", "quantize", "ragged_dot", "all_gather_matmul",
+                     "matmul_reduce_scatter", "matmul_all_reduce"]),
+    ("Several GPUs", "dist", ["Group"]),
+    ("Several GPUs in torch", "torch_dist", ["ColumnParallelLinear", "RowParallelLinear"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")
 
 
@@ -98,7 +101,8 @@ def reference():
         path = os.path.join(ROOT, "python/tilewright", module + ".py")
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
-        prefix = {"emu": "emu.", "jax": "jax.", "torch": "torch."}.get(module, "")
+        prefix = {"emu": "emu.", "jax": "jax.", "torch": "torch.",
+                  "torch_dist": "torch_dist."}.get(module, "")
         text.append(f"### {heading}\n")
         found = {x.name: x for x in tree.body if isinstance(x, (ast.FunctionDef, ast.ClassDef))}
         for name in names:

@@ -317,8 +317,12 @@ typedef struct tw_group_call {
   uint32_t size;              // sizeof(tw_group_call)
   int32_t float32_partials;   // not 0: partial results are float32 also for a d of 16 bits
   const char *operation;
-  const char *path;           // "serial", "two-pieces", "pieces"; NULL: by the number of rows
+  const char *path;           // "serial", "two-pieces", "pieces", "direct"; NULL: by the rows
   const int64_t *rows;        // of each rank; NULL: as even as possible
+  // "all-gather": further GEMMs of one a, which is gathered once, such as k and v after q. They use
+  // the workspace and the stream of the first. NULL, 0: none.
+  const tw_gemm_args *const *others;
+  int64_t others_count;
 } tw_group_call;
 
 // Computes d with a, b and the epilogue of `args`; batches, groups and scales of d are refused.

@@ -102,28 +102,35 @@ TW_DEVICE auto view_of_d(bf16* d, int rows, int columns, int ld) {
 TW_DEVICE bf16 rounded(float x) { return {static_cast<std::uint16_t>(pack2<elem::bf16>(x, 0))}; }
 
 template <tiled_mma Mma, int M, int N>
-TW_DEVICE void set_to_zero(accumulators<Mma, M, N>& sums) {
+TW_DEVICE void set_to_zero(accumulators<Mma, M, N>& sums, call_site where = call_site::here()) {
   using all = accumulators<Mma, M, N>;
   unrolled<all::rows * all::columns>([&](auto at) {
-    TW_UNROLL
-    for (int v = 0; v < Mma.atom.n / 2; ++v) sums(v, at / all::columns, at % all::columns) = 0;
+    in_name_of(where, [&](auto... place) {
+      TW_UNROLL
+      for (int v = 0; v < Mma.atom.n / 2; ++v)
+        sums(register_index{v, place...}, at / all::columns, at % all::columns) = 0;
+    });
   });
 }
 
 /// wgmma_fence and wgmma_wait of one or two accumulators.
 template <tiled_mma Mma, int M, int N>
-TW_DEVICE void fence(accumulators<Mma, M, N>& sums) {
-  if constexpr (accumulators<Mma, M, N>::rows == 1)
-    wgmma_fence(sums.part[0][0]);
-  else
-    wgmma_fence(sums.part[0][0], sums.part[1][0]);
+TW_DEVICE void fence(accumulators<Mma, M, N>& sums, call_site where = call_site::here()) {
+  in_name_of(where, [&](auto... place) {
+    if constexpr (accumulators<Mma, M, N>::rows == 1)
+      wgmma_fence(sums.part[0][0], place...);
+    else
+      wgmma_fence(sums.part[0][0], sums.part[1][0], place...);
+  });
 }
 template <tiled_mma Mma, int M, int N>
-TW_DEVICE void wait(accumulators<Mma, M, N>& sums) {
-  if constexpr (accumulators<Mma, M, N>::rows == 1)
-    wgmma_wait<0>(sums.part[0][0]);
-  else
-    wgmma_wait<0>(sums.part[0][0], sums.part[1][0]);
+TW_DEVICE void wait(accumulators<Mma, M, N>& sums, call_site where = call_site::here()) {
+  in_name_of(where, [&](auto... place) {
+    if constexpr (accumulators<Mma, M, N>::rows == 1)
+      wgmma_wait<0>(sums.part[0][0], place...);
+    else
+      wgmma_wait<0>(sums.part[0][0], sums.part[1][0], place...);
+  });
 }
 
 }  // namespace ladder

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -72,9 +73,19 @@ class group {
 
   template <class Call>
   void gemm(nb::handle operation, nb::handle path, nb::handle rows, bool float32,
-            nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers) const {
-    group_arguments const g(operation, path, rows, float32, ranks_);
+            nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers,
+            nb::list const& others) const {
+    group_arguments g(operation, path, rows, float32, ranks_);
     Call const call(tensors, words, numbers);
+    std::vector<std::unique_ptr<Call>> further;
+    std::vector<tw_gemm_args const*> args;
+    for (nb::handle const x : others) {
+      auto const t = nb::cast<nb::tuple>(x);
+      further.push_back(std::make_unique<Call>(nb::cast<nb::tuple>(t[0]), nb::cast<nb::tuple>(t[1]),
+                                               nb::cast<nb::tuple>(t[2])));
+      args.push_back(&further.back()->args);
+    }
+    g.call.others = args.data(), g.call.others_count = static_cast<std::int64_t>(args.size());
     tw_group* const made = given();
     tw_python::check(without_gil([&] { return tw_group_gemm(made, &g.call, &call.args); }));
   }

@@ -316,15 +316,15 @@ NB_MODULE(_tw, m) {
       .def(
           "gemm",
           [](group const& g, nb::object operation, nb::object path, nb::object rows, bool float32,
-             nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
+             nb::tuple const& t, nb::tuple const& w, nb::tuple const& n, nb::list const& others) {
             try {
-              g.gemm<gemm_call>(operation, path, rows, float32, t, w, n);
+              g.gemm<gemm_call>(operation, path, rows, float32, t, w, n, others);
             } catch (bad_argument const& x) {
               raise(x);
             }
           },
           nb::arg("operation"), nb::arg("path").none(), nb::arg("rows").none(), nb::arg("float32"),
-          nb::arg("tensors"), nb::arg("words"), nb::arg("numbers"))
+          nb::arg("tensors"), nb::arg("words"), nb::arg("numbers"), nb::arg("others") = nb::list())
       .def("check", guarded_method(&group::check_ranks))
       .def("abort", guarded_method(&group::abort))
       .def("close", &group::close);

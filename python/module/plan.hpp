@@ -17,7 +17,13 @@ inline std::int32_t promote_of(std::int32_t k) {
 
 /// An address; of None the stream that the library of the tensor queues its work in.
 inline void* stream_of(nb::handle given, nb::handle like, DLTensor const* t) {
-  if (!given.is_none()) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given));
+  if (!given.is_none()) {
+    std::uintptr_t address = 0;
+    if (nb::try_cast(given, address)) return reinterpret_cast<void*>(address);
+    PyErr_Clear();
+    throw bad_argument{"TW0486", "stream", type_text(given),
+                       "a stream of the arrays' library, or its address"};
+  }
   exchange_api const* const api = exchange_of(like);
   void* stream = nullptr;
   if (api != nullptr && t->device.device_type != kDLCPU &&

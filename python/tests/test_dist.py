@@ -38,7 +38,7 @@ def on_ranks(groups, work):
     return results, errors
 
 
-@pytest.mark.parametrize("path", ["serial", "two-pieces", "pieces"])
+@pytest.mark.parametrize("path", ["serial", "two-pieces", "pieces", "direct"])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_all_gather(ranks, path):
     rng = np.random.default_rng(ranks)
@@ -63,7 +63,7 @@ def test_all_gather(ranks, path):
             z, np.maximum(x.astype(np.float64) @ w[0].astype(np.float64).T + bias, 0))
 
 
-@pytest.mark.parametrize("path", ["serial", "two-pieces", "pieces"])
+@pytest.mark.parametrize("path", ["serial", "two-pieces", "pieces", "direct"])
 def test_sums_over_ranks(path):
     ranks, m, n, k = 3, 32, 24, 48
     rng = np.random.default_rng(5)
@@ -153,3 +153,30 @@ def test_impossible_arguments_are_refused():
     g.close()
     with pytest.raises(tw.RefusedError, match="TW0906"):
         g.matmul_all_reduce(x, w)
+
+
+def test_several_weights_of_one_gathered_x():
+    ranks, k = 2, 40
+    rng = np.random.default_rng(9)
+    x = integers(rng, (16 * ranks, k))
+    q, key, v = (integers(rng, (n, k)) for n in (32, 8, 16))
+    groups = Group.local(ranks, gathered_bytes=1 << 20, timeout=60)
+    parts = np.split(x, ranks)
+    bias = np.arange(8, dtype=np.float32)
+
+    def work(g):
+        return g.all_gather_matmul(parts[g.rank], [q.T, key.T, v.T], bias=[None, bias, None],
+                                   out_dtype="float32")
+
+    results, errors = on_ranks(groups, work)
+    assert errors == [None] * ranks
+    for got in results:
+        assert isinstance(got, list)
+        for y, w, b in zip(got, (q, key, v), (0, bias, 0)):
+            np.testing.assert_array_equal(y, x.astype(np.float64) @ w.astype(np.float64).T + b)
+    one = Group.local(1)[0]
+    for call, code in ((lambda: one.all_gather_matmul(x, []), "TW0904"),
+                       (lambda: one.all_gather_matmul(x, [q.T, v.T], bias=bias), "TW0904"),
+                       (lambda: one.matmul_all_reduce(x, [q.T]), "TW0904")):
+        with pytest.raises(tw.RefusedError, match=code):
+            call()

@@ -246,3 +246,48 @@ def test_ragged_dot_refuses():
     if on_host:  # a GPU takes the nearest sizes
         with pytest.raises(Exception, match="TW0496"):
             twj.ragged_dot(x, w, jnp.asarray([4, 5], jnp.int32)).block_until_ready()
+
+
+def test_gemms_over_the_devices_of_a_mesh():
+    """In a separate process, since the number of host devices is fixed when JAX starts."""
+    import os
+    import subprocess
+    import sys
+    if not on_host:
+        pytest.skip("devices of the host")
+    program = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+import tilewright, tilewright.jax as twj
+mesh = Mesh(np.array(jax.devices()), ("tp",))
+assert len(jax.devices()) == 2
+rng = np.random.default_rng(1)
+ints = lambda *s: jnp.asarray(rng.integers(-2, 3, s), jnp.float32)
+x, w, v = ints(16, 24), ints(24, 32), ints(32, 24)
+try:
+    shard = jax.shard_map
+except AttributeError:
+    from jax.experimental.shard_map import shard_map as shard
+import inspect
+kept = {k: False for k in ("check_vma", "check_rep") if k in inspect.signature(shard).parameters}
+def layer(x, w, v):
+    y = twj.all_gather_matmul(x, w, "tp")
+    return (twj.matmul_reduce_scatter(y, v, "tp"), twj.matmul_all_reduce(y, v, "tp"))
+f = jax.jit(shard(layer, mesh=mesh, in_specs=(P("tp"), P(None, "tp"), P("tp")),
+                  out_specs=(P("tp"), P()), **kept))
+z, u = f(x, w, v)
+want = np.asarray(x) @ np.asarray(w) @ np.asarray(v)
+np.testing.assert_array_equal(z, want)
+np.testing.assert_array_equal(u, want)
+try:
+    twj.all_gather_matmul(x, w, "tp", path="pieces")
+except tilewright.RefusedError as e:
+    assert "TW0904" in str(e)
+else:
+    raise AssertionError("not refused")
+print("right")
+"""
+    environment = dict(os.environ, XLA_FLAGS="--xla_force_host_platform_device_count=2")
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
+                          text=True, timeout=300, check=False)
+    assert done.stdout.strip().endswith("right"), done.stdout + done.stderr

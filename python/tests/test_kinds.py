@@ -9,14 +9,13 @@ import pytest
 
 import tilewright as tw
 from helpers import TYPES
-
-if "torch" in sys.modules:
-    pytest.skip("torch is loaded", allow_module_level=True)
+from test_process import passes
 
 
 @pytest.fixture
 def torch(monkeypatch):
-    """A module with the parts of torch that _gpu.py uses."""
+    """A module with the parts of torch that _gpu.py uses. After the test _gpu.py is imported anew,
+    with torch itself, or it is the module from before."""
     module = types.ModuleType("torch")
 
     class Type(str):
@@ -46,6 +45,7 @@ def torch(monkeypatch):
             return (1, 0)
 
     module.Tensor, module.is_grad_enabled = Tensor, lambda: True
+    module.empty_like = lambda x: Tensor(np.empty_like(x.array), x.dtype)
     module.empty = lambda shape, dtype, device: Tensor(
         np.empty(shape, TYPES[str.__str__(dtype)]), dtype)
     module.empty_strided = lambda shape, strides, dtype, device: Tensor(
@@ -57,6 +57,24 @@ def torch(monkeypatch):
     yield module
     from tilewright import _arrays
     _arrays._KINDS.pop(Tensor, None)
+    sys.modules.pop("tilewright._gpu", None)
+    vars(tw).pop("_gpu", None)
+
+
+def test_the_stand_in_leaves_nothing():
+    """A process that has run a test with the stand-in multiplies tensors of torch itself."""
+    passes(f"""
+        import importlib.util, pytest, sys
+        options = ["-q", "-p", "no:cacheprovider", "-k", "results_are_of_the_kind"]
+        assert pytest.main([*options, {__file__!r}]) == 0
+        assert "torch" not in sys.modules and "tilewright._gpu" not in sys.modules
+        if importlib.util.find_spec("torch"):
+            import torch
+            import tilewright as tw
+            x = torch.ones(4, 8, dtype=torch.float16)
+            d = tw.gemm(x, x.T)
+            assert type(d) is torch.Tensor and (d == 8).all()
+        """, head="")
 
 
 def test_results_are_of_the_kind(torch):

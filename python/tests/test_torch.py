@@ -63,8 +63,89 @@ def test_refusals():
         tw.gemm(a, w.T, stream=0)
 
 
+REMEMBERED = {
+    "plain": lambda x, w: (x, w.T, {}),
+    "bias, silu": lambda x, w: (x, w.T, {"bias": w[:, 0].contiguous(), "activation": "silu"}),
+    "c": lambda x, w: (x, w.T, {"c": x[:, :w.shape[0]].contiguous(), "beta": 0.5}),
+    "float32": lambda x, w: (x, w.T, {"out_dtype": torch.float32}),
+    "float32 by name": lambda x, w: (x, w.T, {"out_dtype": "float32"}),
+    "a batch": lambda x, w: (x.expand(3, *x.shape), w.T, {}),
+    "k 127": lambda x, w: (x[:, :127], w[:, :127].T, {}),  # a workspace
+    "row": lambda x, w: (tw.quantize(x, "e4m3:row"), tw.quantize(w, "e4m3:row").T, {}),
+    "blocks": lambda x, w: (tw.quantize(x, "e4m3:1x128"), tw.quantize(w, "e4m3:128x128").T, {}),
+    "4-bit": lambda x, w: (x, tw.prepare(w.cpu(), to="int4").to(x.device), {}),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("form", REMEMBERED)
+def test_a_remembered_plan(device, form):
+    """Calls after the first, of a plan that is remembered, have its bits, also with other elements,
+    and each has its own result; a plan and tilewright.torch have these bits too."""
+    import tilewright.torch as twt
+    results = []
+    for seed in (0, 1, 0):
+        x, w = tensors(device, (64, 128), (64, 128), seed=seed)
+        a, b, options = REMEMBERED[form](x, w)
+        results.append(tw.gemm(a, b, **options))
+        out = torch.empty_like(results[-1])
+        tw.gemm(a, b, out=out, **{k: v for k, v in options.items() if k != "out_dtype"})
+        plan = tw.plan(a, b, **options)
+        run = {k: v for k, v in options.items() if k in ("c", "bias")}
+        for d in (out, plan(a, b, **run), plan(a, b, **run), twt.gemm(a, b, **options)):
+            assert d.dtype == results[-1].dtype and torch.equal(d, results[-1])
+    first, other, again = results
+    assert torch.equal(first, again) and not torch.equal(first, other)
+    assert len({d.data_ptr() for d in results}) == 3 and first.is_contiguous()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_refusals_after_a_plan_is_remembered(device):
+    """Types, gradients and arguments count after a plan is remembered."""
+    import tilewright.torch as twt
+    a, w = tensors(device, (64, 128), (64, 128))
+    parameter = torch.nn.Parameter(w)
+    for _ in range(2):
+        for dtype in (None, torch.float32, "float16", torch.bfloat16):
+            d = tw.gemm(a, w.T, out_dtype=dtype)
+            assert d.dtype == (torch.float16 if dtype == "float16" else dtype or torch.bfloat16)
+        with torch.no_grad():
+            assert not twt.gemm(a, parameter.T).requires_grad
+        assert twt.gemm(a, parameter.T).requires_grad
+        for refused in ({"out": d, "out_dtype": torch.float16}, {"alpha": "1"}, {"stream": "x"},
+                        {"scale_a": d}, {"activation": "tan"}, {"beta": 1.0}):
+            with pytest.raises(tw.RefusedError):
+                tw.gemm(a, w.T, **refused)
+        with pytest.raises(tw.RefusedError, match="gradient"):
+            tw.gemm(a, parameter.T)
+        with pytest.raises(tw.RefusedError, match="inner"):
+            tw.gemm(a, w)
+
+
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 class TestGpu:
+    def test_prepared_weights_move(self):
+        """4-bit weights are prepared in host memory; their copy on a GPU gives its result."""
+        x, w = tensors("cpu", (48, 256), (64, 256))
+        on_host = tw.prepare(w, to="int4", group=64)
+        there = on_host.to("cuda")
+        assert there.data.is_cuda and there.shape == on_host.shape == (256, 64)
+        right(tw.gemm(x.cuda(), there), f64(tw.gemm(x, on_host)))
+
+    def test_results_belong_to_the_allocator(self):
+        """A result is memory of torch's caching allocator: record_stream() keeps it from reuse."""
+        a, w = tensors("cuda", (512, 512), (512, 512))
+        side = torch.cuda.Stream()
+        for _ in range(2):
+            d = tw.gemm(a, w.T)
+            d.record_stream(side)
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(20_000_000)
+            address = d.data_ptr()
+            del d
+            assert tw.gemm(a, w.T).data_ptr() != address
+            torch.cuda.synchronize()
+
     def test_current_stream(self):
         a, w = tensors("cuda", (512, 512), (512, 512))
         stream = torch.cuda.Stream()

@@ -84,8 +84,8 @@ class TorchKind(_Library):
         """Finds the types whose tensors have these functions."""
         torch = cls.torch
         for kind in (torch.Tensor, getattr(getattr(torch, "nn", None), "Parameter", None)):
-            if kind is not None and _tw.read_directly(kind, getattr(torch, "empty_like", None),
-                                                      torch.is_grad_enabled, cls.memory_for):
+            if kind is not None and _tw.read_directly(
+                    kind, torch.empty_like, torch.is_grad_enabled, cls.memory_for):
                 cls.direct.add(kind)
 
     @classmethod

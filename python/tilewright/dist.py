@@ -4,10 +4,15 @@
     g = tilewright.dist.Group()                 # of torch.distributed's processes
     y = g.all_gather_matmul(x, w.T)             # rows of x from all ranks, this rank's columns of w
     z = g.matmul_reduce_scatter(y, v.T)         # this rank's rows of the sum over the ranks
+
+Calls on tensors of torch have gradients, and may be in torch.compile (tilewright.torch_dist).
 """
+import itertools
 import mmap
 import os
+import sys
 import tempfile
+import weakref
 
 from . import _tw
 from ._arrays import type_of_numbers
@@ -19,6 +24,8 @@ from ._types import type_name
 __all__ = ["Group"]
 
 _WORKSPACE_BYTES = 64 << 20
+_numbers = itertools.count()
+_groups = weakref.WeakValueDictionary()  # by name: torch's operators take a word
 
 
 class Group:
@@ -35,8 +42,8 @@ class Group:
         gathered_bytes: of a receive buffer. A rank has two. A call that needs more is refused with
             the size (TW0902).
         timeout: seconds that a call waits for another rank.
-        path: "serial", "two-pieces" or "pieces": how calls are cut (docs/several-gpus.md); None: by
-            the number of rows.
+        path: "serial", "two-pieces", "pieces" or "direct": how calls are cut
+            (docs/several-gpus.md); None: by the number of rows.
 
     Attributes:
         rank, ranks: the number of this rank, and of all.
@@ -50,7 +57,8 @@ class Group:
                           "torch.distributed.init_process_group() before",
                           "Group.local() needs none")
         self.rank, self.ranks = dist.get_rank(process_group), dist.get_world_size(process_group)
-        self.path = path
+        self.path, self.process_group = path, process_group
+        self._register()
         if "nccl" in dist.get_backend(process_group):
             self._group = _of_nccl(process_group, self.ranks, gathered_bytes, timeout)
             return
@@ -77,6 +85,7 @@ class Group:
         for rank in range(ranks):
             g = object.__new__(cls)
             g.rank, g.ranks, g.path = rank, ranks, path
+            g._register()
             groups.append(g)
             g._open(name, size, gathered_bytes, timeout)
         os.unlink(name)
@@ -95,12 +104,19 @@ class Group:
         """
         g = object.__new__(cls)
         g.rank, g.ranks, g.path = rank, ranks, path
+        g._register()
         size = _tw.group_arena_bytes(gathered_bytes, False)
         with open(file, "r+b") as opened:
             if os.fstat(opened.fileno()).st_size < size * ranks:
                 os.truncate(file, size * ranks)
         g._open(file, size, gathered_bytes, timeout)
         return g
+
+    process_group = None
+
+    def _register(self):
+        self.name = f"group {next(_numbers)}"
+        _groups[self.name] = self
 
     def _open(self, name, size, gathered_bytes, timeout):
         import numpy
@@ -115,7 +131,9 @@ class Group:
 
         Args:
             x: (rows of this rank, k).
-            w: (k, n of this rank); weights (n, k) are passed as `w.T`.
+            w: (k, n of this rank); weights (n, k) are passed as `w.T`. Or a list of them, such as
+                the weights of q, k and v: x is gathered once. bias, out and scale_b are then lists
+                too, or None.
             rows: of each rank, a list; without it all have equally many rows.
             out: (rows of all ranks, n), written.
             out_dtype, bias, alpha, activation, gate, scale_a, scale_b, scale_a_as, scale_b_as,
@@ -123,7 +141,7 @@ class Group:
             path: another one than the group's.
 
         Returns:
-            (rows of all ranks, n), of x's kind of array.
+            (rows of all ranks, n), of x's kind of array; a list of them for a list of w.
         """
         rows_of_out = sum(rows) if rows is not None else _rows(x) * self.ranks
         return self._run("all-gather", x, w, rows, rows_of_out, **options)
@@ -159,27 +177,31 @@ class Group:
         """
         return self._run("all-reduce", x, w, None, _rows(x), **options)
 
-    def _run(self, operation, x, w, rows, rows_of_out, *, out=None, out_dtype=None, bias=None,
-             alpha=1.0, activation=None, gate=None, scale_a=None, scale_b=None, scale_a_as=None,
-             scale_b_as=None, promote=128, invariant=False, device=None, stream=None,
-             workspace=None, path=None, float32_partials=False):
-        call = Call(x, w, None, bias, scale_a, scale_b, scale_a_as, scale_b_as, None, alpha, None,
-                    activation, gate, promote, invariant, device)
-        kind = call.kind
-        if out is None:
-            shape, numbers = call.shape()[:2]
-            dtype = (type_of_numbers(numbers) if out_dtype is None
-                     else type_name(out_dtype, "out_dtype"))
-            out = kind.empty((rows_of_out, shape[-1]), dtype, call.a)
-        elif out_dtype is not None:
-            raise refused("TW0484", "out_dtype", str(out_dtype), "not given if out is")
-        else:
-            kind.check_written(out, "out")
-        call.tensors[3] = kind.tensor(out, "out")
-        numbers = call.options + _places(kind, call.a, stream, workspace)
-        self._group.gemm(operation, path or self.path, rows, bool(float32_partials),
-                         tuple(call.tensors), call.words, numbers)
-        return out
+    def _run(self, operation, x, w, rows, rows_of_out, **options):
+        of_torch = _of_torch(x, w, options)
+        if of_torch is not None:
+            return of_torch.differentiable(self, operation, x, w, rows, options)
+        return self._compute(operation, x, w, rows, rows_of_out, **options)
+
+    def _compute(self, operation, x, w, rows, rows_of_out, *, out=None, bias=None, scale_b=None,
+                 stream=None, workspace=None, path=None, float32_partials=False, **options):
+        many = isinstance(w, (list, tuple))
+        count = len(w) if many else 1
+        if many and (operation != "all-gather" or count == 0):
+            raise refused("TW0904", "w", f"a list of {count}",
+                          "one or more, of all_gather_matmul; one of the other operations")
+        given = [[v] * count if not many else _list_of(v, count, name)
+                 for v, name in ((w, "w"), (out, "out"), (bias, "bias"), (scale_b, "scale_b"))]
+        calls, results, places = [], [], None
+        for w_, out_, bias_, scale in zip(*given):
+            call, result = _call(x, w_, rows_of_out, out_, bias_, scale, **options)
+            if places is None:
+                places = _places(call.kind, call.a, stream, workspace)
+            calls.append((tuple(call.tensors), call.words, call.options + places))
+            results.append(result)
+        self._group.gemm(operation, path or self.path, rows, bool(float32_partials), *calls[0],
+                         calls[1:])
+        return results if many else results[0]
 
     def check(self):
         """Raises RefusedError if a rank was late (TW0905), has another problem (TW0901), or if the
@@ -200,6 +222,47 @@ class Group:
         group = self.__dict__.get("_group")
         if group is not None:
             group.close()  # before the memory of its arenas is unmapped
+
+
+def _of_torch(x, w, options):
+    """The module of torch's operators, if the call has gradients or is traced; else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(x, torch.Tensor):
+        return None
+    operands = [x, *(w if isinstance(w, (list, tuple)) else [w]), options.get("bias")]
+    tensors = [t for t in operands if isinstance(t, torch.Tensor)]
+    if torch.compiler.is_compiling() or (
+            torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
+        from . import torch_dist
+        return torch_dist
+    return None
+
+
+def _list_of(value, count, name):
+    if value is None:
+        return [None] * count
+    if not isinstance(value, (list, tuple)) or len(value) != count:
+        raise refused("TW0904", name, type(value).__name__, f"a list of {count}, as w is")
+    return list(value)
+
+
+def _call(x, w, rows_of_out, out, bias, scale_b, *, out_dtype=None, alpha=1.0, activation=None,
+          gate=None, scale_a=None, scale_a_as=None, scale_b_as=None, promote=128, invariant=False,
+          device=None):
+    call = Call(x, w, None, bias, scale_a, scale_b, scale_a_as, scale_b_as, None, alpha, None,
+                activation, gate, promote, invariant, device)
+    kind = call.kind
+    if out is None:
+        shape, numbers = call.shape()[:2]
+        dtype = (type_of_numbers(numbers) if out_dtype is None
+                 else type_name(out_dtype, "out_dtype"))
+        out = kind.empty((rows_of_out, shape[-1]), dtype, call.a)
+    elif out_dtype is not None:
+        raise refused("TW0484", "out_dtype", str(out_dtype), "not given if out is")
+    else:
+        kind.check_written(out, "out")
+    call.tensors[3] = kind.tensor(out, "out")
+    return call, out
 
 
 def _rows(x):

@@ -345,3 +345,72 @@ def quantize(x, to, *, scaling=None, library="flashinfer-k", power_of_two=False,
     found = jax.ffi.ffi_call(_QUANTIZE_TARGET, tuple(results), vmap_method="sequential")(
         x, to=to, scaling=scaling, flags=numpy.int64(1 if power_of_two else 0))
     return Scaled(found[0], found[1], found[2] if count == 3 else None, form, order)
+
+
+def _check_serial(path):
+    if path in (None, "serial"):
+        return
+    raise refused("TW0904", "path of a GEMM over the devices of JAX", str(path), "serial",
+                  f"jaxlib {jax.lib.__version__} gives a custom call neither XLA's communicator "
+                  "nor memory that its peers address; torch and C++ have the other paths")
+
+
+def all_gather_matmul(x, w, axis_name, *, path=None, **options):
+    """act(X w + bias) inside of jax.shard_map, with X = the rows of x of all devices of the axis.
+
+    XLA gathers x, then gemm() multiplies: one after the other.
+
+    Args:
+        x: (rows of this device, k).
+        w: (k, n of this device), or a list of them: x is gathered once.
+        axis_name: of the mesh.
+        path: None or "serial".
+        The other arguments: as of gemm().
+
+    Returns:
+        jax.Array (rows of all devices, n), or a list of them.
+
+    Raises:
+        RefusedError: while tracing; TW0904 for other paths.
+    """
+    _check_serial(path)
+    rows = jax.lax.all_gather(x, axis_name, tiled=True)
+    if isinstance(w, (list, tuple)):
+        return [gemm(rows, w_, **options) for w_ in w]
+    return gemm(rows, w, **options)
+
+
+def matmul_reduce_scatter(x, w, axis_name, *, path=None, **options):
+    """Rows of the sum of x w over the devices of an axis, inside of jax.shard_map: gemm(), then
+    XLA's jax.lax.psum_scatter.
+
+    Args:
+        x: (m, k of this device); m is a multiple of the devices.
+        w: (k of this device, n).
+        axis_name, path: as of all_gather_matmul().
+        The other arguments: as of gemm(), without bias, activation and gate, which do not belong to
+            the partial results.
+
+    Returns:
+        jax.Array (m / devices, n).
+    """
+    return jax.lax.psum_scatter(_partial(x, w, path, options), axis_name, tiled=True)
+
+
+def matmul_all_reduce(x, w, axis_name, *, path=None, **options):
+    """The sum of x w over the devices of an axis, inside of jax.shard_map: gemm(), then
+    jax.lax.psum. Its arguments: as of matmul_reduce_scatter().
+
+    Returns:
+        jax.Array (m, n), equal on all devices.
+    """
+    return jax.lax.psum(_partial(x, w, path, options), axis_name)
+
+
+def _partial(x, w, path, options):
+    _check_serial(path)
+    for name in ("bias", "activation", "gate", "c"):
+        if options.get(name) is not None:
+            raise refused("TW0904", name, "given, with k divided over devices", "None",
+                          "apply it to the sum")
+    return gemm(x, w, **options)

@@ -69,7 +69,7 @@ class progress_meter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-void check(grid const& g) {
+void check(grid const& g, device_layout const& layout) {
   constexpr int extent_limit = 65535;
   extents3 const& e = g.extents;
   if (g.smem_bytes > max_smem_bytes)
@@ -82,7 +82,8 @@ void check(grid const& g) {
                   })}});
   // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": extents of a
   // grid.
-  if (e.y < 1 || e.y > extent_limit || e.z < 1 || e.z > extent_limit || e.count() != g.ctas)
+  if (e.y < 1 || e.y > extent_limit || e.z < 1 || e.z > extent_limit || layout.devices < 1 ||
+      e.count() != g.ctas)
     throw fault(
         {{"E0018", "launch-shape",
           told({
@@ -183,10 +184,17 @@ std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
 
 }  // namespace
 
-void run_grid(grid const& given, void const* params, options const& o) {
+void run_grid(grid const& g, void const* params, options const& o) {
+  run_grid_on_devices(g, params, o, {});
+}
+
+void run_grid_on_devices(grid const& given, void const* params, options const& o,
+                         device_layout const& layout) {
   grid g = given;
   if (g.extents == extents3{0, 0, 0}) g.extents = g.ctas;
-  check(g);
+  check(g, layout);
+  auto const queues = static_cast<int>(layout.queues.size());
+  g.ctas = g.ctas * layout.devices + queues * g.cluster;  // a cluster carries out a queue
   int const clusters = g.ctas / g.cluster;
   // CTAs that share an SM's tensor memory are of one machine.
   bool const alone = o.record != nullptr || o.ctas_per_sm > 1;
@@ -194,14 +202,18 @@ void run_grid(grid const& given, void const* params, options const& o) {
   int const os_threads = std::min(clusters, wanted);
   int const share = (clusters + os_threads - 1) / os_threads;
   // CTAs start in order, each when one before it has ended: as on the device.
-  int const resident = resident_clusters(g, o.sms > 0 ? o.sms : h100_sms);
+  int const resident = resident_clusters(g, o.sms > 0 ? o.sms : h100_sms) * layout.devices + queues;
   int const held = std::max(1, resident / os_threads);
   int const live = std::min(share, o.live_clusters > 0 ? std::min(o.live_clusters, held) : held);
 
   std::atomic<int> handed_out{0};
+  // Queues first; then a cluster of each device in turn: devices are independent.
+  int const of_device = (clusters - queues) / layout.devices;
   std::function<int()> const next = [&] {
-    int const id = handed_out++;
-    return id < clusters ? id : -1;
+    int const i = handed_out++;
+    if (i >= clusters) return -1;
+    if (i < queues) return of_device * layout.devices + i;
+    return (i - queues) % layout.devices * of_device + (i - queues) / layout.devices;
   };
   if (o.record != nullptr) o.record->log().begin(g, o);
   progress_meter meter(o);
@@ -223,7 +235,7 @@ void run_grid(grid const& given, void const* params, options const& o) {
     auto m = pool().take();
     auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
     auto& mine = found[static_cast<std::size_t>(index)];
-    mine = m->run(g, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
+    mine = m->run(g, layout, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
                   os_threads == 1, interrupted);
     statistics const counts = m->counts_;
     auto const conflicts = m->banks_ ? m->banks_->found() : std::vector<bank_finding>{};

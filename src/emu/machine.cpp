@@ -77,7 +77,12 @@ void machine::prepare(cluster_state& c) {
 }
 
 void machine::start_cluster(cluster_state& c, int id) {
+  int const of_device = clusters_of_device();
+  bool const copies = id >= of_device * layout_.devices;
   c.id = id;
+  c.device = copies
+                 ? layout_.queues[static_cast<std::size_t>(id - of_device * layout_.devices)].device
+                 : id / of_device;
   c.finished = false;
   c.saw_no_launch.reset();
   if (banks_) banks_->close(&c);
@@ -109,9 +114,12 @@ void machine::start_cluster(cluster_state& c, int id) {
       th = {};
       th.id = t;
       th.cta = id * grid_.cluster + b.rank;
+      th.device = c.device;
+      th.role = copies ? "copy engine" : "";
       th.grid = grid_.extents;
-      th.cta_index = {th.cta % th.grid.x, th.cta / th.grid.x % th.grid.y,
-                      th.cta / th.grid.x / th.grid.y};
+      int const of_grid = th.cta - (id / of_device) * of_device * grid_.cluster;
+      th.cta_index = {of_grid % th.grid.x, of_grid / th.grid.x % th.grid.y,
+                      of_grid / th.grid.x / th.grid.y};
       th.thread_count = grid_.threads;
       th.cluster_rank = b.rank;
       th.cluster = id;
@@ -212,13 +220,15 @@ void machine::drive() {
   }
 }
 
-std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
-                                    std::function<int()> const& next, int live, std::uint64_t seed,
+std::vector<diagnosis> machine::run(grid const& g, device_layout const& layout, void const* params,
+                                    options const& o, std::function<int()> const& next, int live,
+                                    std::uint64_t seed,
                                     std::function<void(double)> const& macs_done,
                                     hazard::global_memory* globals, bool alone,
                                     std::atomic<bool> const& interrupted) {
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
+  layout_ = layout;
   options_ = o;
   if (exact_sums_requested()) options_.exact_sums = true;
   log_ = o.record != nullptr ? &o.record->log() : nullptr;

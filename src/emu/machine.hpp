@@ -18,6 +18,7 @@
 #include "emu/tensor_unit.hpp"
 #include "emu/trace/log.hpp"
 #include "emu/warp_unit.hpp"
+#include "tilewright/arch/emu/devices.hpp"
 
 namespace tw::emu {
 
@@ -36,9 +37,9 @@ class machine {
 
   /// Runs clusters handed out by `next` (a negative number: no more) until all are done.
   /// Returns the diagnoses, in the order in which they came. Ends early where `interrupted`.
-  std::vector<diagnosis> run(grid const& g, void const* params, options const& o,
-                             std::function<int()> const& next, int live, std::uint64_t seed,
-                             std::function<void(double)> const& macs_done,
+  std::vector<diagnosis> run(grid const& g, device_layout const& layout, void const* params,
+                             options const& o, std::function<int()> const& next, int live,
+                             std::uint64_t seed, std::function<void(double)> const& macs_done,
                              hazard::global_memory* globals, bool alone,
                              std::atomic<bool> const& interrupted);
 
@@ -48,12 +49,17 @@ class machine {
   [[noreturn]] void finish_thread();
   std::vector<std::unique_ptr<cluster_state>>& clusters() { return clusters_; }
   /// A cluster of the grid that has not been started, which the caller takes; -1: all have been.
-  int take_cluster() const { return (*next_)(); }
+  int take_cluster() const { return layout_.devices > 1 ? -1 : (*next_)(); }
+  /// Clusters of one device.
+  int clusters_of_device() const { return grid_.extents.count() / grid_.cluster; }
+  /// The copies of the running thread's queue (copy_queues.cpp).
+  void run_queue();
   /// Null: hazards are not checked.
   hazard::global_memory* globals() const { return globals_; }
 
   // The launch
   grid grid_;
+  device_layout layout_;
   options options_;
   void const* params_ = nullptr;
   trace_log* log_ = nullptr;  // null: nothing is recorded
@@ -92,6 +98,10 @@ diagnosis deadlock_report(grid const& g,
 /// E0001 for a thread t that polls at `where` while nothing else happens.
 diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
                          thread const& t, site where);
+/// E0133: on several devices, who polls which word, none of which will change.
+diagnosis ranks_report(std::vector<std::unique_ptr<cluster_state>> const& clusters,
+                       std::uint64_t progress,
+                       std::function<std::string(void const*)> const& name_of_word);
 /// E0008: threads wait for registers that no other warpgroup gives up (registers.cpp).
 std::optional<diagnosis> registers_report(
     std::vector<std::unique_ptr<cluster_state>> const& clusters);

@@ -72,9 +72,15 @@ void scheduler::driver_main() {
 void scheduler::thread_main() {
   machine& m = machine::current();
   try {
-    in_kernel = true;
-    m.grid_.body(m.params_);
-    in_kernel = false;
+    thread const& t = *m.sched.running();
+    if (t.cluster >= m.clusters_of_device() * m.layout_.devices) {
+      m.run_queue();
+    } else {
+      in_kernel = true;
+      m.grid_.body(static_cast<std::byte const*>(m.params_) +
+                   static_cast<std::size_t>(t.device) * m.grid_.params_bytes);
+      in_kernel = false;
+    }
     m.finish_thread();
   } catch (std::bad_alloc const&) {  // others, of the kernel, are diagnosed where they are thrown
     m.sched.thrown_ = std::current_exception();
@@ -157,6 +163,11 @@ void scheduler::yield(site where, void const* polled) {
   if (interrupted_->load(std::memory_order_relaxed)) leave_for_good();
   constexpr auto patience = std::chrono::seconds(20);
   constexpr std::int64_t max_polls = 200'000;
+  if (polled != nullptr) {
+    running_->polled = polled;
+    running_->polled_at = where;
+    running_->poll_stamp = progress_;
+  }
   auto const now = std::chrono::steady_clock::now();
   ++polls_;
   if (yield_stamp_ != progress_) {
@@ -164,6 +175,10 @@ void scheduler::yield(site where, void const* polled) {
     polling_since_ = now;
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > max_polls)) {
+    if (m_.layout_.devices > 1)
+      stop_stuck(ranks_report(m_.clusters(), progress_, [&](void const* at) {
+        return m_.memory.name_of_global(reinterpret_cast<std::uintptr_t>(at));
+      }));
     diagnosis d = polling_report(m_.grid_, m_.clusters(), *running_, where);
     // A thread that polls neither a word nor an mbarrier waits for a time, or for what it has read.
     bool const tries_barrier = running_->timeouts > 0 && running_->timeout_stamp == progress_;

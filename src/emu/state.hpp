@@ -125,6 +125,7 @@ struct narrow_arrive {
 struct thread : thread_face {
   fiber context;
   cta_state* block = nullptr;
+  int device = 0;  // of several (devices.hpp)
   warpgroup_state* group = nullptr;
   int warp_index = 0;  // in the machine
   wait_kind waiting = wait_kind::none;
@@ -133,7 +134,10 @@ struct thread : thread_face {
   std::uint32_t wait_value = 0;  // parity, barrier id, or group number
   site wait_site;
   std::uint64_t waits_since = 0;  // the scheduler's number of the wait
-  bool cluster_arrived = false;   // and has not waited since
+  void const* polled = nullptr;   // by its last poll, at `polled_at`, after so much progress
+  site polled_at;
+  std::uint64_t poll_stamp = ~std::uint64_t{0};
+  bool cluster_arrived = false;  // and has not waited since
   site cluster_arrived_at;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
   site unpublished;             // dsmem() since the last release at cluster scope (line 0: none)
@@ -320,6 +324,7 @@ struct cta_state {
 struct cluster_state {
   std::unique_ptr<hazard::checker> check;  // null: hazards are not checked; outlives its clocks
   int id = -1;                             // -1: idle
+  int device = 0;
   int live_threads = 0;
   bool finished = false;  // all threads have exited; the machine may reuse it
   int first_warp = 0;

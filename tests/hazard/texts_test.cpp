@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// texts_test.cpp  The missing step in diagnoses whose code alone would lead astray.
+// texts_test.cpp  The missing step in diagnoses whose code alone would lead astray, and the line of
+//                 the kernel in diagnoses around a function above the instructions.
 #include <cstddef>
 
 #include "tests/hazard/tensor_kernels.hpp"
+#include "tilewright/atom/execute.hpp"
 
 namespace tw::test {
 namespace {
@@ -36,6 +38,29 @@ TEST_P(Hazards, E0026WgmmaThatIsCommittedAfterItsStageIsReleased) {
           named_barrier_sync(1, 128);
           if (thread_id() == 0) s.empty[0].arrive();
         }
+      });
+}
+
+/// Functions above the instructions pass on the place of their caller.
+TEST_P(Hazards, E0031GemmOfATiledMmaIsNamedByTheKernelsLine) {
+  expect(
+      {.code = "E0031", .object = "accumulator of warpgroup 0", .part = "wgmma_fence(accumulator)"},
+      []<bool Broken>(memory s, args p) {
+        static constexpr tiled_mma mma = make_tiled_mma(
+            find_mma("mma.sm90.m64n64k16.f32.bf16.bf16.ss"), make_layout(make_shape(1, 1, 1)));
+        static constexpr layout tile =
+            tile_to_shape(smem_atom(operand_major::k, smem_swizzle::b128, 16), make_shape(64, 64));
+        accumulators<mma, 64, 64> sums;
+        make_barriers(s);
+        load(s, p, s.a[0], 0);
+        s.full[0].wait(0);
+        auto const a = make_tensor<tile>(make_smem_ptr<1024>(reinterpret_cast<bf16*>(s.a[0])));
+        if (!Broken) sums(0, 0, 0) = 0;
+        wgmma_fence(sums.part[0][0]);
+        if (Broken) sums(0, 0, 0) = 0;  // earlier
+        gemm<mma>(a, a, sums, false);   // now
+        wgmma_commit();
+        wgmma_wait<0>(sums.part[0][0]);
       });
 }
 

@@ -107,7 +107,7 @@ TW_HD constexpr auto partition_d(V&& t, int thread) {
 /// Moves one thread's part with the instruction of the atom. cp.async: commit and wait are the
 /// caller's (cp_async_commit, cp_async_wait).
 template <tiled_copy Copy, tensor_like From, tensor_like To>
-TW_DEVICE void copy(From&& from, To&& to) {
+TW_DEVICE void copy(From&& from, To&& to, call_site where = call_site::here()) {
   constexpr copy_instruction by = Copy.atom.by;
   constexpr int bits = static_cast<int>(Copy.atom.element_bits);
   using f = view_of<From>;
@@ -119,9 +119,11 @@ TW_DEVICE void copy(From&& from, To&& to) {
     TW_UNROLL
     for (int i = 0; i < static_cast<int>(size(decltype(target)::map)); ++i) {
       if constexpr (detail::is_cp_async_cg(by)) {
-        cp_async_cg(&target(i), &source(i));
+        in_name_of(where, [&](auto... place) { cp_async_cg(&target(i), &source(i), place...); });
       } else if constexpr (detail::is_cp_async(by)) {
-        cp_async<static_cast<int>(by.n) / 8>(&target(i), &source(i));
+        in_name_of(where, [&](auto... place) {
+          cp_async<static_cast<int>(by.n) / 8>(&target(i), &source(i), place...);
+        });
       } else {
         detail::move_element(source(i), target(i));
       }
@@ -141,9 +143,13 @@ TW_DEVICE void copy(From&& from, To&& to) {
     TW_UNROLL
     for (int i = 0; i < static_cast<int>(size(map_of<decltype(rows)>)) / 8; ++i) {
       if constexpr (stores) {
-        stmatrix<n, transposed>(&rows(8 * i), detail::words_of<n>(from, n * i));
+        in_name_of(where, [&](auto... place) {
+          stmatrix<n, transposed>(&rows(8 * i), detail::words_of<n>(from, n * i), place...);
+        });
       } else {
-        detail::put_words<n>(to, n * i, ldmatrix<n, transposed>(&rows(8 * i)));
+        in_name_of(where, [&](auto... place) {
+          detail::put_words<n>(to, n * i, ldmatrix<n, transposed>(&rows(8 * i), place...));
+        });
       }
     }
   } else {
@@ -162,7 +168,7 @@ struct accumulators {
   accumulator<Mma.atom.n> part[rows][columns];
 
   /// Value v of the thread's part (v, i, j), as partition_c<Mma>(C, thread) counts.
-  TW_DEVICE float& operator()(int v, int i, int j) { return part[i][j][v]; }
+  TW_DEVICE float& operator()(register_index v, int i, int j) { return part[i][j][v]; }
 };
 
 namespace detail {
@@ -236,7 +242,8 @@ consteval bool need_operand_alignment(std::type_identity<tensor<T, L, S>>) {
 /// c (+)= a b^T of a CTA's tiles in shared memory, a (M, K) and b (N, K): the wgmmas of this
 /// thread's warpgroup. Needs wgmma_fence before, wgmma_commit and wgmma_wait after.
 template <tiled_mma Mma, tensor_like A, tensor_like B, int M, int N>
-TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
+TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate,
+                    call_site where = call_site::here()) {
   constexpr mma_atom atom = Mma.atom;
   static_assert(is_wgmma(atom) && atom.a_from == mma_source::shared && atom.d == mma_type::f32 &&
                     (detail::is_16_bit(atom.a) || detail::is_8_bit(atom.a)),
@@ -268,8 +275,10 @@ TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
         detail::operand_block<detail::without_offset(ta), atom.a_major, 64, atom.k>(i * groups, k);
     constexpr wgmma_descriptor columns =
         detail::operand_block<detail::without_offset(tb), atom.b_major, atom.n, atom.k>(j, k);
-    wgmma<detail::input_elem(atom.a), atom.a_major, atom.b_major, detail::input_elem(atom.b)>(
-        c.part[i][j], rows.at(from_a), columns.at(from_b), accumulate || k > 0);
+    in_name_of(where, [&](auto... place) {
+      wgmma<detail::input_elem(atom.a), atom.a_major, atom.b_major, detail::input_elem(atom.b)>(
+          c.part[i][j], rows.at(from_a), columns.at(from_b), accumulate || k > 0, place...);
+    });
   });
 }
 

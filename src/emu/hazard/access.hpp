@@ -27,6 +27,8 @@ enum class access : std::uint8_t {
   tma_load_read,    // the source of a TMA load
   tma_store_write,  // the destination of a TMA store
   tma_reduce,       // the destination of a TMA reduction
+  engine_read,      // the source of a copy by a copy engine
+  engine_write,     // its destination
   // In either
   atomic_read,
   atomic_write,
@@ -44,7 +46,7 @@ enum class access : std::uint8_t {
   tmem_store,
   tmem_free,  // tcgen05.dealloc
 };
-inline constexpr std::size_t access_kinds = 30;
+inline constexpr std::size_t access_kinds = 32;
 
 enum class space : std::uint8_t { shared, global, either, tensor };
 
@@ -115,6 +117,10 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
      true, 0, "A TMA store writes", "a TMA store", "has written", "written by a TMA store"},
     {access::tma_reduce, space::global, true, proxy::async, completion::bulk_group, true, true, 0,
      "A TMA reduction changes", "a TMA reduction", "has changed", "changed by a TMA reduction"},
+    {access::engine_read, space::global, false, proxy::generic, completion::program_order, false,
+     true, 0, "A copy engine reads", "a copy engine", "has read", "read by a copy engine"},
+    {access::engine_write, space::global, true, proxy::generic, completion::program_order, false,
+     true, 0, "A copy engine writes", "a copy engine", "has written", "written by a copy engine"},
     {access::atomic_read, space::either, false, proxy::generic, completion::program_order, true,
      true, 0, "An atomic load reads", "an atomic load", "has read", "read atomically"},
     {access::atomic_write, space::either, true, proxy::generic, completion::program_order, true,

@@ -116,7 +116,7 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
       auto const mask = static_cast<std::uint16_t>(((1U << here) - 1) << in_cell);
       std::uint32_t const cell = offset / cell_bytes;
       s.each_earlier(cell, mask, write, [&](record const& earlier) {
-        if (morally_strong(r, earlier, faces_[earlier.who].cta == t.cluster_rank, true))
+        if (morally_strong(r, earlier, {faces_[earlier.who].cta == t.cluster_rank, true, true}))
           return true;
         verdict const v = judge(t.actor, thread_component(t), earlier, false);
         if (v == verdict::ordered) return true;

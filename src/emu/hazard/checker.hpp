@@ -123,6 +123,8 @@ class checker {
 
   // Global memory (global_order.cpp, global_accesses.cpp)
   void global_plain(thread& t, std::uintptr_t address, std::size_t bytes, bool write, site where);
+  /// A copy engine, whose thread is t, reads or writes.
+  void engine_copied(thread& t, std::uintptr_t address, std::size_t bytes, bool write, site where);
   void global_proxy_fence(thread& t);
   /// fence.acq_rel or fence.sc.
   void thread_fence(thread& t, scope s, bool sequential);
@@ -299,7 +301,13 @@ class checker {
   stamp known_of(clock_ref const& clock, global_face const& f) const;
   verdict judge_global(thread const& t, record const& now, record const& earlier) const;
   /// Two atomic accesses that the hardware keeps apart: their scopes hold both CTAs.
-  static bool morally_strong(record const& a, record const& b, bool same_cta, bool same_cluster);
+  struct nearness {
+    bool cta, cluster, device;  // of both: the same one?
+  };
+  static bool morally_strong(record const& a, record const& b, nearness of);
+  /// E0132: memory of another device that is in no window.
+  void check_window(thread const& t, std::uintptr_t address, std::size_t bytes, record const& now);
+  void report_outside_window(thread const& t, std::uintptr_t address, int owner, record const& now);
   /// The knowledge that an atomic access takes from the word and leaves there.
   void pass_on(thread& t, atomic_word& word, atomic_access const& a, site where);
   static void leave(atomic_word& word, released const& mine);
@@ -417,6 +425,7 @@ class checker {
     int writer, reader;  // CTAs; `several` (global_order.cpp): any
     bool polled;         // by a load alone: a counter that is added to is seldom the flag
     site where;
+    bool other_device = false;
   };
   std::vector<flag_note> notes_;  // newest last
   void note_flag(flag_note const& n);

@@ -51,6 +51,7 @@ struct global_face {
   bool own_thread = false;  // a CUDA thread (not its asynchronous work)
   int cta = 0, thread = 0;
   char const* role = "";
+  int device = 0;
 };
 
 inline constexpr int several = -2;  // threads of several CTAs or clusters have released
@@ -58,7 +59,7 @@ inline constexpr int several = -2;  // threads of several CTAs or clusters have 
 /// The knowledge that a release has left at a word, and for which threads.
 struct released {
   scope reach;
-  int cta, cluster;
+  int cta, cluster, device;
   knowledge_ref what;
   knowledge_ref sequential = {};  // the part of it that was before a fence_sc
 };

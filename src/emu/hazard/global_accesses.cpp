@@ -10,7 +10,8 @@ namespace tw::emu::hazard {
 std::uint32_t checker::global_face_of(thread const& t, component who, bool own_thread) {
   if (global_faces_.size() <= who) global_faces_.resize(who + 1);
   std::uint32_t& id = global_faces_[who];
-  if (id == 0) id = 1 + memory_->add_face({cluster_->id, who, own_thread, t.cta, t.id, t.role});
+  if (id == 0)
+    id = 1 + memory_->add_face({cluster_->id, who, own_thread, t.cta, t.id, t.role, t.device});
   return id - 1;
 }
 
@@ -26,7 +27,8 @@ stamp checker::known_of(clock_ref const& clock, global_face const& f) const {
 checker::verdict checker::judge_global(thread const& t, record const& now,
                                        record const& earlier) const {
   global_face const& by = memory_->face(earlier.who);
-  if (morally_strong(now, earlier, by.cta == t.cta, by.cluster == cluster_->id))
+  if (morally_strong(now, earlier,
+                     {by.cta == t.cta, by.cluster == cluster_->id, by.device == t.device}))
     return verdict::ordered;
   if (memory_->is_predecessor(earlier.who))
     return t.actor.known->happened(predecessor_component()) > 0 &&
@@ -42,14 +44,17 @@ checker::verdict checker::judge_global(thread const& t, record const& now,
       memory_->fence_between(earlier.who, earlier.when, known))
     return verdict::ordered;
   // The other reading: the issuing thread's own fence, after it received the access, counts too.
-  return options_.proxy == proxy_rule::on_path && t.global.fenced_known &&
-                 known_of(t.global.fenced_known, f) >= earlier.when
+  // A copy engine runs no fence.
+  bool const on_path =
+      options_.proxy == proxy_rule::on_path || earlier.what == access::engine_write;
+  return on_path && t.global.fenced_known && known_of(t.global.fenced_known, f) >= earlier.when
              ? verdict::ordered
              : verdict::unfenced;
 }
 
 void checker::global_access(thread& t, std::uintptr_t address, std::size_t bytes,
                             record const& given) {
+  check_window(t, address, bytes, given);
   global_conflict found;
   {
     std::scoped_lock const lock(memory_->mutex);
@@ -104,6 +109,26 @@ checker::global_conflict checker::global_note(thread& t, std::uintptr_t address,
     bytes -= here;
   }
   return found;
+}
+
+void checker::engine_copied(thread& t, std::uintptr_t address, std::size_t bytes, bool write,
+                            site where) {
+  record r;
+  r.who = thread_component(t);
+  r.when = t.actor.own;
+  r.what = write ? access::engine_write : access::engine_read;
+  r.where = where;
+  global_access(t, address, bytes, r);
+}
+
+void checker::check_window(thread const& t, std::uintptr_t address, std::size_t bytes,
+                           record const& now) {
+  for (device_memory const& m : machine_->layout_.memory) {
+    auto const begin = reinterpret_cast<std::uintptr_t>(m.begin);
+    if (address >= begin + m.bytes || address + bytes <= begin) continue;
+    if (m.device != t.device && !m.window) report_outside_window(t, address, m.device, now);
+    return;
+  }
 }
 
 void checker::global_plain(thread& t, std::uintptr_t address, std::size_t bytes, bool write,

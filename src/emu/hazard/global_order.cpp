@@ -46,8 +46,8 @@ knowledge_ref checker::release(thread& t) {
 
 bool checker::reaches(released const& from, thread const& t, scope s) const {
   scope const both = narrower(from.reach, s);
-  return both >= scope::gpu || (both == scope::cluster && from.cluster == cluster_->id) ||
-         from.cta == t.cta;
+  return both == scope::sys || (both == scope::gpu && from.device == t.device) ||
+         (both == scope::cluster && from.cluster == cluster_->id) || from.cta == t.cta;
 }
 
 void checker::acquire(thread& t, released const& from) {
@@ -81,10 +81,11 @@ void checker::note_flag(flag_note const& n) {
   notes_.push_back(n);
 }
 
-bool checker::morally_strong(record const& a, record const& b, bool same_cta, bool same_cluster) {
+bool checker::morally_strong(record const& a, record const& b, nearness of) {
   if (!traits(a.what).atomic || !traits(b.what).atomic) return false;
   scope const both = narrower(a.reach, b.reach);
-  return same_cta || both >= scope::gpu || (both == scope::cluster && same_cluster);
+  return of.cta || both == scope::sys || (both == scope::gpu && of.device) ||
+         (both == scope::cluster && of.cluster);
 }
 
 void checker::thread_fence(thread& t, scope s, bool sequential) {
@@ -95,7 +96,7 @@ void checker::thread_fence(thread& t, scope s, bool sequential) {
   if (sequential)
     for (sequential_read const& r : sequential_reads_)
       if (t.actor.known->happened(r.who) >= r.when && reaches(r.from, t, s)) acquire(t, r.from);
-  t.global.fence = {s, t.cta, cluster_->id, release(t)};
+  t.global.fence = {s, t.cta, cluster_->id, t.device, release(t)};
   if (!sequential) return;
   t.global.fence.sequential = t.global.fence.what;
   component const who = thread_component(t);
@@ -162,7 +163,8 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
     bool const acquires = a.order == mem_order::acquire || a.order == mem_order::acq_rel;
     for (released const& from : word.out) {
       if (!reaches(from, t, a.reach)) {
-        note_flag({flag_note::kind::narrow_scope, from.cta, t.cta, !a.writes, where});
+        note_flag({flag_note::kind::narrow_scope, from.cta, t.cta, !a.writes, where,
+                   from.device != t.device});
         continue;
       }
       if (acquires) {
@@ -187,13 +189,13 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
   word.relaxed_at = {};
   word.relaxed_by = t.cta;
   if (a.order == mem_order::release || a.order == mem_order::acq_rel) {
-    leave(word, {a.reach, t.cta, cluster_->id, release(t)});
+    leave(word, {a.reach, t.cta, cluster_->id, t.device, release(t)});
     return;
   }
   bool released_any = false;
   auto const leave_of_fence = [&](released const& fence) {
-    leave(word,
-          {narrower(a.reach, fence.reach), t.cta, cluster_->id, fence.what, fence.sequential});
+    leave(word, {narrower(a.reach, fence.reach), t.cta, cluster_->id, t.device, fence.what,
+                 fence.sequential});
     released_any = true;
   };
   if (t.global.fence.what) leave_of_fence(t.global.fence);
@@ -206,7 +208,8 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
 
 void checker::leave(atomic_word& word, released const& mine) {
   auto const it = std::ranges::find_if(word.out, [&](released const& r) {
-    return r.reach == mine.reach && (mine.reach >= scope::gpu || r.cta == mine.cta);
+    return r.reach == mine.reach && r.device == mine.device &&
+           (mine.reach >= scope::gpu || r.cta == mine.cta);
   });
   if (it == word.out.end()) {
     word.out.push_back(mine);

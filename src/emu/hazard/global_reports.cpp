@@ -42,6 +42,12 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
           "grid_dependency_wait() in every launch of the chain, also where it needs nothing of its "
           "predecessor";
     }
+  } else if (c.how == verdict::unfenced && c.earlier.what == access::engine_write) {
+    w = {"E0044", "missing-global-proxy-fence",
+         "a copy engine wrote the bytes, TMA reads them through the async proxy: the flag alone "
+         "does "
+         "not order them",
+         "fence_proxy_async_global() by the thread that issues the load, after its acquire"};
   } else if (c.how == verdict::unfenced) {
     w = {"E0044", "missing-global-proxy-fence",
          "the bytes were written through the generic proxy, TMA reaches them through the async "
@@ -55,6 +61,8 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
   } else if (traits(now.what).atomic && traits(c.earlier.what).atomic) {
     w.cause = narrow_atomic_cause;
     w.remedy = narrow_atomic_remedy;
+    if (c.by.device != t.device)
+      w = {"E0130", "flag-of-one-device", narrow_atomic_cause, "scope::sys in both"};
   } else if (c.by.cta != t.cta) {
     // The newest flag between the two CTAs; one that was polled rather than a counter.
     flag_note const* flag = nullptr;
@@ -72,6 +80,19 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
           "a condition that is true of one CTA alone, as of the last one at the counter; or "
           "indices that differ; or an atomic addition";
     } else if (flag == nullptr) {
+      if (c.by.device != t.device && is_write(now.what) && !is_write(c.earlier.what)) {
+        w = {"E0131", "buffer-reused-early",
+             fmt::format("device {} still reads the bytes: no flag says that it has ended",
+                         c.by.device),
+             "a flag of scope::sys from the reader, waited for before the bytes are written again; "
+             "or another buffer, and a wait for the reader's flag of the call between"};
+      }
+    } else if (flag->what == flag_note::kind::narrow_scope && flag->other_device) {
+      w = {"E0130", "flag-of-one-device",
+           fmt::format("the flag read at {} was written, or is read, with a scope that ends at the "
+                       "device",
+                       text_of(flag->where)),
+           "scope::sys on both sides of a flag between devices"};
     } else if (flag->what == flag_note::kind::narrow_scope) {
       w.cause = fmt::format(
           "the flag read at {} was written, or is read, with a scope that does not hold both CTAs",
@@ -84,13 +105,16 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
           fmt::format("the flag in between was read at {} without acquire", text_of(flag->where));
     }
   }
+  auto const device_text = [&](int device) {
+    return machine_->layout_.devices > 1 ? fmt::format(", device {}", device) : std::string();
+  };
   std::string const place = global_object(c.address);
-  std::string const earlier_by =
-      fmt::format("thread {} ({}CTA {}{})", c.by.thread,
-                  *c.by.role == 0 ? "" : fmt::format("{}, ", c.by.role), c.by.cta,
-                  c.chain_broken     ? " of an earlier launch"
-                  : c.by_predecessor ? " of the predecessor"
-                                     : "");
+  std::string const earlier_by = fmt::format("thread {} ({}CTA {}{}{})", c.by.thread,
+                                             *c.by.role == 0 ? "" : fmt::format("{}, ", c.by.role),
+                                             c.by.cta, device_text(c.by.device),
+                                             c.chain_broken     ? " of an earlier launch"
+                                             : c.by_predecessor ? " of the predecessor"
+                                                                : "");
   char const* const why =
       c.chain_broken               ? "and an earlier launch may not be done with it"
       : c.by_predecessor           ? "and the predecessor may not be done with it"
@@ -102,13 +126,29 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
          told({
              .what = fmt::format("{} {}, {}.", traits(now.what).now, place, why),
              .now = fmt::format("{} at {} by {}", traits(now.what).did_by, text_of(now.where),
-                                tw::emu::name_of(t)),
+                                tw::emu::name_of(t) + device_text(t.device)),
              .earlier = fmt::format("{} at {} by {}", traits(c.earlier.what).did_by,
                                     text_of(c.earlier.where), earlier_by),
              .cause = w.cause,
              .remedy = w.remedy,
          }),
          now.where, c.earlier.where, place, &t);
+}
+
+void checker::report_outside_window(thread const& t, std::uintptr_t address, int owner,
+                                    record const& now) {
+  std::string const place = global_object(address);
+  report("E0132", "outside-window",
+         told({
+             .what = fmt::format("{} {}, memory of device {} that its peers cannot address.",
+                                 traits(now.what).now, place, owner),
+             .now = fmt::format("{} at {} by {}, device {}", traits(now.what).did_by,
+                                text_of(now.where), tw::emu::name_of(t), t.device),
+             .cause = "an address is valid on its device, and on peers only inside of the window "
+                      "that all ranks have registered",
+             .remedy = "send into the receive buffer of the arena, which lies in the window",
+         }),
+         now.where, {}, place, &t);
 }
 
 }  // namespace tw::emu::hazard

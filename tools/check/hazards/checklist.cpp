@@ -109,7 +109,8 @@ std::vector<rule> const& rules() {
                                    c.plain_loads + c.plain_stores)};
        }},
       {"global memory",
-       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055", "E0082", "E0087", "E0088"},
+       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055", "E0082", "E0087", "E0088",
+        "E0130", "E0131", "E0132"},
        [](statistics const& c) -> verdict {
          if (!c.hazards) return {false, "hazards were not checked"};
          if (!copies(c) && !c.plain_accesses_seen) return {false, "no accesses were seen"};
@@ -119,7 +120,7 @@ std::vector<rule> const& rules() {
       {"barriers and progress",
        {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018", "E0053",
         "E0056", "E0057", "E0058", "E0059", "E0060", "E0070", "E0071", "E0072", "E0073",
-        "E0074", "E0075", "E0076", "E0080", "E0081", "E0120", "E0121"},
+        "E0074", "E0075", "E0076", "E0080", "E0081", "E0120", "E0121", "E0133"},
        [](statistics const& c) -> verdict {
          return {true, fmt::format("{} CTAs, {} rounds of barriers, {} arrives "
                                    "on mbarriers",

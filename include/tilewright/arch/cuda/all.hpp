@@ -4,6 +4,7 @@
 
 #include "tilewright/arch/cuda/atomic.hpp"
 #include "tilewright/arch/cuda/bulk.hpp"
+#include "tilewright/arch/cuda/call_site.hpp"
 #include "tilewright/arch/cuda/cluster_launch.hpp"
 #include "tilewright/arch/cuda/cp_async.hpp"
 #include "tilewright/arch/cuda/debug.hpp"

@@ -14,6 +14,8 @@
 
 namespace tw {
 
+using register_index = int;  // of an accumulator; in the emulator with its place in the source
+
 /// One thread's registers of a 64 x N tile of sums, uninitialised; arch/accumulator_map.hpp says
 /// where they lie. T is float, std::int32_t (s8 and u8), or f16: then register i, a 32-bit word,
 /// holds values 2i (low half) and 2i + 1. Indices must be constants after unrolling.

@@ -4,6 +4,7 @@
 
 #include "tilewright/arch/emu/atomic.hpp"
 #include "tilewright/arch/emu/bulk.hpp"
+#include "tilewright/arch/emu/call_site.hpp"
 #include "tilewright/arch/emu/cluster_launch.hpp"
 #include "tilewright/arch/emu/cp_async.hpp"
 #include "tilewright/arch/emu/debug.hpp"

@@ -20,6 +20,8 @@ struct accumulator_index {
 
 }  // namespace emu
 
+using register_index = emu::accumulator_index;  // on the GPU an int
+
 /// One thread's part of a 64 x N tile of sums. Value i of thread t (0..127 of its warpgroup)
 /// is row 16*(t/32) + (t%32)/4 + 8*((i>>1)&1), column 8*(i>>2) + 2*(t&3) + (i&1).
 /// The warpgroup's tile is column-major; this object is a view of it. T is float, std::int32_t, or
