@@ -321,6 +321,9 @@ class Pages(unittest.TestCase):
     def test_the_missing_fence_of_rung_6(self):
         self.assertEqual(self.run_kernel("ladder/06_persistent", "no-wgmma-fence"), "E0031")
         self.assertIn("wgmma_fence", self.browser.run("byId('diagnosis').textContent"))
+        marked = "document.querySelector('.source .%s').textContent"
+        self.assertIn("gemm<mma>(sA, sB, sums", self.browser.run(marked % "reported"))
+        self.assertIn("set_to_zero(sums)", self.browser.run(marked % "earlier"))
         self.browser.run("byId('correct').click()")
         self.wait("document.body.dataset.ran === 'correct'", 600)
         self.assertIn("fence(sums)", self.browser.run(
