@@ -26,7 +26,7 @@ std::uint32_t address_space::offset_in_smem(cta_state& c, void const* p, std::si
       static_cast<std::size_t>(offset) + bytes > static_cast<std::size_t>(m_.grid_.smem_bytes))
     m_.reports.stop(
         "E0006", "smem-out-of-bounds",
-        told({
+        report_text({
             .what = fmt::format("{} bytes at {} lie outside the shared memory of CTA {}, which has "
                                 "{} bytes.",
                                 bytes,
@@ -45,7 +45,7 @@ void address_space::require_aligned(void const* p, int bytes, char const* what, 
   if (reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) != 0)
     m_.reports.stop(
         "E0047", "access-alignment",
-        told({
+        report_text({
             .what = fmt::format("The address of {} of {} bytes is not a multiple of {}.", what,
                                 bytes, bytes),
             .now = fmt::format("access at {} by {}", text_of(where), name_of(*m_.sched.running())),
@@ -62,7 +62,7 @@ cta_state& address_space::peer_cta(int cta, site where) {
   if (cta < 0 || cta >= static_cast<int>(c.ctas.size()))
     m_.reports.stop(
         "E0007", "bad-cluster-rank",
-        told({
+        report_text({
             .what = fmt::format("A thread names CTA {} of a cluster of {}.", cta, c.ctas.size()),
             .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
             .cause = "the number is a rank in the cluster, not a CTA of the grid",
@@ -77,7 +77,7 @@ cta_state& address_space::peer_cta(int cta, site where) {
 void address_space::exited_cta(int cta, site where) {
   m_.reports.stop(
       "E0016", "access-to-exited-cta",
-      told({
+      report_text({
           .what = fmt::format("A thread reaches into the shared memory of CTA {}, which has ended.",
                               m_.sched.running()->cta - m_.sched.running()->cluster_rank + cta),
           .now = fmt::format("access at {} by {}", text_of(where), name_of(*m_.sched.running())),
@@ -109,7 +109,7 @@ void address_space::require_global(void const* address, char const* what, site w
       object_name(m_.grid_, owner, static_cast<std::uint32_t>(at % smem_bytes_of_cta));
   m_.reports.stop(
       "E0055", "wrong-state-space",
-      told({
+      report_text({
           .what = fmt::format("{} takes an address in global memory and is given {}.", what, place),
           .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
           .cause = "the instruction names the state space .global: on the GPU the address would "
@@ -133,7 +133,7 @@ void address_space::require_shared_by_threads(void const* address, char const* w
   if (is_global(address)) return;
   m_.reports.stop(
       "E0055", "wrong-state-space",
-      told({
+      report_text({
           .what = fmt::format("{} is given a variable of one thread.", what),
           .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
           .cause = "an atomic operation serves words that threads share: global or shared memory. "
@@ -160,7 +160,7 @@ void address_space::check_bounds(void const* address, std::size_t bytes, char co
   std::string const place = name_of_global(reinterpret_cast<std::uintptr_t>(nearest->begin));
   m_.reports.stop(
       "E0052", "global-out-of-bounds",
-      told({
+      report_text({
           .what = fmt::format("{} of {} bytes lies outside of an array of {} bytes.", what, bytes,
                               nearest->bytes),
           .now = fmt::format("access at {} by {}", text_of(where), name_of(*m_.sched.running())),
@@ -189,7 +189,7 @@ void address_space::check_no_mbarrier(cta_state& c, std::uint32_t offset, std::s
   std::string const place = object_name(m_.grid_, c, static_cast<std::uint32_t>(hit));
   m_.reports.stop(
       "E0057", "mbarrier-overwritten",
-      told({
+      report_text({
           .what = fmt::format("{} writes to {}, which is an mbarrier in use.", what, place),
           .now = fmt::format("write at {} by {}", text_of(where), name_of(*m_.sched.running())),
           .cause = "from init() on the 8 bytes belong to the barrier; other writes of them are "

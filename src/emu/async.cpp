@@ -30,7 +30,7 @@ void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& 
   diagnosis d;
   d.code = "E0032";
   d.kind = "expect-tx-mismatch";
-  d.text = told({
+  d.text = report_text({
       .what = fmt::format("{} that was issued in phase {} of {} lands in phase {}.", copy_name(op),
                           issued, place, b.phase),
       .now = fmt::format("issued at {} by {}", text_of(op.where), name_of(*op.issuer)),
@@ -62,7 +62,7 @@ void async_engine::note_box_outside(bulk_op const& op) {
   diagnosis d;
   d.code = "E0040";
   d.kind = "tma-box-outside-tensor";
-  d.text = told({
+  d.text = report_text({
       .what = load ? fmt::format("A TMA load fills {} with zeros: its box lies outside the tensor.",
                                  place)
                    : fmt::format("A TMA store of {} stores nothing: its box lies outside the "
@@ -242,7 +242,7 @@ void async_engine::to_ctas(bulk_op& op, std::uint32_t cta_mask) {
   if (cta_mask != 0 && cta_mask >> op.cta->cluster->ctas.size() == 0) return;
   m_.reports.stop(
       "E0007", "bad-cluster-rank",
-      told({
+      report_text({
           .what = fmt::format("The mask {:#x} of a multicast names CTAs that a cluster of {} "
                               "does not have.",
                               cta_mask, op.cta->cluster->ctas.size()),

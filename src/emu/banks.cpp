@@ -186,7 +186,7 @@ std::vector<diagnosis> bank_diagnoses(std::vector<bank_finding> const& all) {
     diagnosis d;
     d.code = "E0041";
     d.kind = "bank-conflicts";
-    d.text = told({
+    d.text = report_text({
         .what = fmt::format("{} of {} takes {} passes through the banks of shared memory, where {} "
                             "would do.",
                             name_of(t.what), f.object, t.wavefronts, t.ideal),

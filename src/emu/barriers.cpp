@@ -66,7 +66,7 @@ void barriers::check_converged(thread& t, std::string_view name, int id, int thr
   if (step.name != name || step.id != id || step.threads != threads || !same_place)
     m_.reports.stop(
         "E0053", "divergent-barrier",
-        told({
+        report_text({
             .what = fmt::format("The lanes of warp {} of CTA {} come to different barrier "
                                 "instructions.",
                                 t.id / 32, t.cta),
@@ -90,7 +90,7 @@ void barriers::cta_sync(thread& t, site where) {
   if (b.arrived > 0 && !b.all)
     m_.reports.stop(
         "E0010", "named-barrier-count",
-        told({
+        report_text({
             .what = fmt::format("Barrier 0 of CTA {} is joined by cta_sync and for {} threads.",
                                 t.cta, b.expected),
             .now = fmt::format("cta_sync at {} by {}", text_of(where), name_of(t)),
@@ -125,7 +125,7 @@ void named_barrier(int id, int threads, bool wait, site where) {
   if (bad || (b.arrived > 0 && b.expected != threads))
     m.reports.stop(
         "E0010", "named-barrier-count",
-        told({
+        report_text({
             .what = bad ? fmt::format("A thread joins named barrier {} for {} threads, which "
                                       "cannot be.",
                                       id, threads)
@@ -176,7 +176,7 @@ namespace {
 void stop_at_cluster_order(thread const& t, std::string what, std::string now, site where) {
   machine::current().reports.stop(
       "E0061", "cluster-barrier-order",
-      told({
+      report_text({
           .what = std::move(what),
           .now = fmt::format("{} at {} by {}", now, text_of(where), name_of(t)),
           .earlier = t.cluster_arrived

@@ -16,7 +16,7 @@ void check_size(int bytes, char const* what, site where) {
   machine& m = machine::current();
   m.reports.stop(
       "E0087", "bulk-copy-size",
-      told({
+      report_text({
           .what = fmt::format("{} is to copy {} bytes.", what, bytes),
           .now = fmt::format("copy at {} by {}", text_of(where), name_of(*m.sched.running())),
           .cause = "bulk copies move whole pieces of 16 bytes",

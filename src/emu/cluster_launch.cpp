@@ -24,7 +24,7 @@ std::uint64_t read_answer(launch_response const* answer, site where) {
   std::uint64_t const bits = answer->bits[0];
   if (bits >> 48 == mark >> 48 && answer->bits[1] == ~bits) return bits;
   m.reports.stop("E0121", "launch-response",
-                 told({
+                 report_text({
                      .what = fmt::format("{} holds no answer to a launch_cancel.",
                                          object_name(m.grid_, c, offset)),
                      .now = fmt::format("query at {} by {}", text_of(where), name_of(t)),
@@ -44,7 +44,7 @@ void launch_cancel(launch_response* answer, void* bar, bool multicast, site wher
   if (cluster.saw_no_launch)
     m.reports.stop(
         "E0120", "launch-cancel-after-failure",
-        told({
+        report_text({
             .what = "A cluster requests another one although an answer has named none.",
             .now = fmt::format("launch_cancel at {} by {}", text_of(where), name_of(t)),
             .earlier =
@@ -94,7 +94,7 @@ extents3 launch_cancelled_cta(launch_response const* answer, site where) {
   if ((bits & taken) == 0)
     m.reports.stop(
         "E0121", "launch-response",
-        told({
+        report_text({
             .what = "A thread reads the CTA of an answer that names no cluster.",
             .now = fmt::format("launch_cancelled_cta at {} by {}", text_of(where), name_of(t)),
             .cause = "only an answer for which launch_cancelled() is true names one",

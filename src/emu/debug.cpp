@@ -28,7 +28,7 @@ void trap(site where) {
   machine& m = machine::current();
   m.reports.stop(
       "E0073", "trap",
-      told({
+      report_text({
           .what = "The kernel executes a trap.",
           .now = fmt::format("trap at {} by {}", text_of(where), name_of(*m.sched.running())),
           .cause = "the kernel has found a state from which it must not go on",
@@ -42,7 +42,7 @@ void assertion_failed(char const* what, site where) {
   engine_call const inside;
   machine& m = machine::current();
   m.reports.stop("E0074", "assertion-failed",
-                 told({
+                 report_text({
                      .what = fmt::format("An assertion of the kernel does not hold: {}.", what),
                      .now = fmt::format("device_assert at {} by {}", text_of(where),
                                         name_of(*m.sched.running())),

@@ -128,7 +128,7 @@ diagnosis diagnosis_of(grid const& g, warp_state const& w, parted const& p) {
   d.cta = t.cta;
   d.thread = t.id;
   d.role = t.role;
-  d.text = told({
+  d.text = report_text({
       .what =
           fmt::format("In warp {} of CTA {}, {} wait{} at {} for {}, which {} not come.", t.id / 32,
                       t.cta, lanes_text(p.here), std::has_single_bit(p.here) ? "s" : "", name,
@@ -155,7 +155,7 @@ void warp_unit::check_stores(thread const& last) {
   site const where = w.stores.front().where;
   m_.reports.stop(
       "E0075", "warp-operation-in-branch",
-      told({
+      report_text({
           .what = fmt::format("In warp {} of CTA {}, {} executed a stmatrix without the others.",
                               t.id / 32, t.cta, lanes_text(stored)),
           .now = fmt::format("stmatrix at {} by {}", text_of(where), name_of(t)),

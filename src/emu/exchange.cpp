@@ -72,7 +72,7 @@ warp_unit::operation warp_unit::join(std::uint32_t const* mine, int count, char 
   if ((mask & own) == 0)
     m_.reports.stop(
         "E0070", "lane-not-in-mask",
-        told({
+        report_text({
             .what = fmt::format("{} is executed by lane {}, which its mask {} does not name.", name,
                                 lane, mask_text(mask)),
             .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
@@ -99,7 +99,7 @@ warp_unit::operation warp_unit::join(std::uint32_t const* mine, int count, char 
     };
     m_.reports.stop(
         "E0021", "warp-diverged",
-        told({
+        report_text({
             .what = same ? fmt::format("The lanes of a warp give {} with different masks.", name)
                          : "The lanes of a warp give different instructions of the warp.",
             .now = fmt::format("{} at {} by lane {} of {}", text(name, mask, count), text_of(where),
@@ -134,7 +134,7 @@ void warp_unit::report_absent(char const* name, int source, std::uint32_t mask, 
   bool const ended = (mask & bit_of(source)) != 0;
   m_.reports.stop(
       "E0071", "absent-source-lane",
-      told({
+      report_text({
           .what = fmt::format("{} reads from lane {}, which {}.", name, source,
                               ended ? "has ended or does not exist" : "does not take part in it"),
           .now = fmt::format("{} with mask {} at {} by lane {} of {}", name, mask_text(mask),
@@ -150,7 +150,7 @@ void warp_unit::report_width(char const* name, int width, site where) {
   thread const& t = *m_.sched.running();
   m_.reports.stop(
       "E0072", "shuffle-width",
-      told({
+      report_text({
           .what = fmt::format("{} is given a width of {} lanes.", name, width),
           .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
           .cause = "a shuffle divides the warp into parts of 1, 2, 4, 8, 16 or 32 lanes",

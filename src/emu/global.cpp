@@ -31,7 +31,7 @@ void async_engine::copy(thread::piece const& p, site where) {
   if (valid < 0 || valid > bytes)
     m_.reports.stop(
         "E0082", "cp-async-valid-bytes",
-        told({
+        report_text({
             .what = fmt::format("A cp.async of {} bytes states that {} of them are valid.", bytes,
                                 valid),
             .now = fmt::format("cp.async at {} by {}", text_of(where), name_of(t)),

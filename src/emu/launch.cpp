@@ -74,7 +74,7 @@ void check(grid const& g, device_layout const& layout) {
   extents3 const& e = g.extents;
   if (g.smem_bytes > max_smem_bytes)
     throw fault({{"E0017", "smem-overflow",
-                  told({
+                  report_text({
                       .what = fmt::format("The kernel requests {} bytes of shared memory per CTA.",
                                           g.smem_bytes),
                       .cause = fmt::format("a CTA can have {} bytes", max_smem_bytes),
@@ -86,7 +86,7 @@ void check(grid const& g, device_layout const& layout) {
       e.count() != g.ctas)
     throw fault(
         {{"E0018", "launch-shape",
-          told({
+          report_text({
               .what = fmt::format("A grid of {} x {} x {} CTAs cannot be launched.", e.x, e.y, e.z),
               .cause = fmt::format("extents are positive, y and z at most {}, and there are "
                                    "fewer than 2^31 CTAs",
@@ -97,7 +97,7 @@ void check(grid const& g, device_layout const& layout) {
       g.cluster > max_cluster_ctas || g.ctas < 1 || e.x % g.cluster != 0)
     throw fault(
         {{"E0018", "launch-shape",
-          told({
+          report_text({
               .what = fmt::format("{} CTAs of {} threads in clusters of {} cannot be "
                                   "launched.",
                                   g.ctas, g.threads, g.cluster),

@@ -154,7 +154,7 @@ void machine::finish_thread() {
   if (t->bulk_committed != t->bulk_known_read || open_store)
     reports.stop(
         "E0011", "exit-with-pending-tma-store",
-        told({
+        report_text({
             .what = open_store ? "A thread ends with TMA stores that it never committed."
                                : "A thread ends with TMA stores that it never waited for.",
             .now = "end of " + name_of(*t),
@@ -171,7 +171,7 @@ void machine::finish_thread() {
   if (t->wgmma_groups != t->wgmma_known_done || open_wgmma)
     reports.stop(
         "E0012", "exit-with-pending-wgmma",
-        told({
+        report_text({
             .what = open_wgmma ? std::string("A thread ends with wgmmas that it never committed.")
                                : fmt::format("A thread ends with {} wgmma groups that it never "
                                              "waited for.",

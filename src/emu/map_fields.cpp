@@ -18,7 +18,7 @@ namespace {
   machine& m = machine::current();
   m.reports.stop(
       "E0013", "tensor-map-invalid",
-      told({
+      report_text({
           .what = "A tensor map is given a value that TMA cannot use.",
           .now = fmt::format("write at {} by {}", text_of(where), name_of(*m.sched.running())),
           .cause = std::move(cause),

@@ -41,7 +41,7 @@ tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
   m_.reports.stop(
       "E0013",
       "tensor-map-invalid",  // outside the handler: m_.reports.stop() leaves this fiber for good
-      told({
+      report_text({
           .what = "A TMA operation names a tensor map that the emulator cannot read.",
           .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
           .cause = why,
@@ -73,7 +73,7 @@ tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
   read_map(m, where);  // bytes that are not a map at all are E0013
   m_.reports.stop(
       "E0049", "tensor-map-not-acquired",
-      told({
+      report_text({
           .what = fmt::format("A TMA operation names a tensor map in global memory that {}.",
                               there ? "has been written since this CTA acquired it"
                                     : "no thread of its CTA has acquired"),
@@ -95,7 +95,7 @@ void address_space::acquire_map(tensor_map const& m, site where) {
   if (auto const refusal = check_tensor_map(*acquired_descs_.back()))
     m_.reports.stop(
         "E0013", "tensor-map-invalid",
-        told({
+        report_text({
             .what = "A tensor map that a kernel has changed describes nothing that TMA can copy.",
             .now = fmt::format("acquire at {} by {}", text_of(where), name_of(*m_.sched.running())),
             .cause = to_string(*refusal),
@@ -114,7 +114,7 @@ void address_space::acquire_map(tensor_map const& m, site where) {
 void address_space::stop_at_unreleased_map(thread const& t) {
   m_.reports.stop(
       "E0050", "tensor-map-not-released",
-      told({
+      report_text({
           .what = "A thread ends with a tensor map that it wrote and did not release.",
           .now = "end of " + name_of(t),
           .earlier = "last write at " + text_of(t.map_site),

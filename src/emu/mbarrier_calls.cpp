@@ -22,7 +22,7 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   if (arrivals < 1 || arrivals > tx_count_limit)
     m.reports.stop(
         "E0019", "mbarrier-count",
-        told({
+        report_text({
             .what = fmt::format("init() of {} requests {} arrivals.",
                                 object_name(m.grid_, c, offset), arrivals),
             .now = fmt::format("init at {} by {}", text_of(where), name_of(current_thread())),
@@ -47,7 +47,7 @@ void mbarrier_arrive(void* bar, int count, site where) {
   if (count < 1)
     m.reports.stop(
         "E0019", "mbarrier-count",
-        told({
+        report_text({
             .what = fmt::format("An arrive at {} counts {} arrivals.",
                                 object_name(m.grid_, current_cta(), b.offset), count),
             .now = fmt::format("arrive at {} by {}", text_of(where), name_of(current_thread())),
@@ -85,7 +85,7 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
   } else if (t.unpublished.line != 0 && cta != t.cluster_rank) {
     m.reports.stop(
         "E0014", "arrive-scope-too-narrow",
-        told({
+        report_text({
             .what = "An arrive at a peer's barrier does not carry the access of a peer's shared "
                     "memory that came before it.",
             .now =
@@ -107,7 +107,7 @@ void store_async(void* own, void const* value, int bytes, void* bar, int cta, si
   machine& m = machine::current();
   if (current_cta().cluster->ctas.size() == 1)
     m.reports.stop("E0076", "store-async-without-clusters",
-                   told({
+                   report_text({
                        .what = "A store_async in a launch without clusters.",
                        .now = fmt::format("store_async at {} by {}", text_of(where),
                                           name_of(current_thread())),
@@ -136,7 +136,7 @@ void expect_at(cta_state const& c, mbarrier_state& b, int bytes, site where) {
   if (bytes < 0 || b.tx > tx_count_limit)
     m.reports.stop(
         "E0004", "expect-tx-range",
-        told({
+        report_text({
             .what = fmt::format("expect_tx of {} bytes brings {} to {} bytes.", bytes,
                                 object_name(m.grid_, c, b.offset), b.tx),
             .now = fmt::format("expect_tx at {} by {}", text_of(where), name_of(current_thread())),

@@ -20,7 +20,7 @@ void barriers::report_early_phase(cta_state const& c, mbarrier_state const& b) {
   diagnosis d;
   d.code = "E0015";
   d.kind = "expect-tx-too-small";
-  d.text = told({
+  d.text = report_text({
       .what = fmt::format("Phase {} of {} ends before its data is there: copies of {} bytes were "
                           "issued for it, and {} were expected.",
                           b.phase, place, b.face.issued, b.expected),
@@ -42,7 +42,7 @@ void barriers::report_missed_phase(thread const& t, mbarrier_state const& b, std
                   phase, place, b.phase - 1);
   m_.reports.report(
       {"E0035", "missed-phase",
-       told({
+       report_text({
            .what = what,
            .now = fmt::format("wait at {} by {}", text_of(where), name_of(t)),
            .barrier = barrier_text(m_.grid_, *t.block, b),
@@ -69,7 +69,7 @@ mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
   if (index >= c.mbarriers.size() || c.mbarriers[index].offset != offset)
     m_.reports.stop(
         "E0002", "mbarrier-not-initialised",
-        told({
+        report_text({
             .what = fmt::format("{} is used as an mbarrier, but no init() ran there.",
                                 object_name(m_.grid_, c, offset)),
             .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
@@ -87,7 +87,7 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (b.tx < 0)
     m_.reports.stop(
         "E0015", "expect-tx-too-small",
-        told({
+        report_text({
             .what = fmt::format("All arrivals of phase {} of {} are in, and more bytes have landed "
                                 "than were expected: {}, not {}.",
                                 b.phase, object_name(m_.grid_, c, b.offset), b.landed, b.expected),
@@ -113,7 +113,7 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
 void barriers::report_use_after_inval(cta_state const& c, mbarrier_state const& b, site where) {
   m_.reports.stop(
       "E0081", "mbarrier-used-after-inval",
-      told({
+      report_text({
           .what = fmt::format("{} is used as an mbarrier after its inval().",
                               object_name(m_.grid_, c, b.offset)),
           .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
@@ -129,7 +129,7 @@ void barriers::stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
                                  std::string const& cause, site earlier, site where) {
   m_.reports.stop(
       "E0080", "mbarrier-invalidated-in-use",
-      told({
+      report_text({
           .what = fmt::format("inval() of {}, which may still be in use.",
                               object_name(m_.grid_, c, b.offset)),
           .now = fmt::format("inval at {} by {}", text_of(where), name_of(current_thread())),
@@ -195,7 +195,7 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order o
   if (b.pending < count)
     m_.reports.stop(
         "E0003", "mbarrier-too-many-arrivals",
-        told({
+        report_text({
             .what = fmt::format("{} gets an arrival too many in phase {}.",
                                 object_name(m_.grid_, c, b.offset), b.phase),
             .now = fmt::format("arrive at {} by {}", text_of(where), name_of(current_thread())),
@@ -219,7 +219,7 @@ void barriers::copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until,
   if (b.pending == 0)
     m_.reports.stop(
         "E0003", "mbarrier-too-many-arrivals",
-        told({
+        report_text({
             .what = fmt::format("{} gets an arrival too many in phase {}.",
                                 object_name(m_.grid_, c, b.offset), b.phase),
             .now = fmt::format("cp_async_mbarrier_arrive at {} by {}", text_of(where), name_of(t)),
@@ -250,7 +250,7 @@ void barriers::check_free(cta_state& c, void const* word, std::uint32_t offset, 
   bool const busy = !old->waiters.empty() || old->pending != old->count || old->tx != 0;
   m_.reports.stop(
       "E0056", "mbarrier-initialised-twice",
-      told({
+      report_text({
           .what = fmt::format("init() of {}, which is an mbarrier {}.",
                               object_name(m_.grid_, c, offset),
                               busy ? "whose phase is not complete" : "already"),

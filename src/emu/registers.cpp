@@ -34,7 +34,7 @@ void stop_at_direction(thread const& t, warpgroup_state::register_call const& c,
                        std::string const& why) {
   machine::current().reports.stop(
       "E0008", "setmaxnreg",
-      told({
+      report_text({
           .what = fmt::format("{}<{}> in {}, which has {} registers.", call_name(c.more),
                               c.registers, warpgroup_name(t.block->threads[t.id / 128 * 128]), has),
           .now = fmt::format("{} at {} by {}", call_name(c.more), text_of(c.where), name_of(t)),
@@ -72,7 +72,7 @@ void barriers::check_registers(cta_state const& c) {
     if (t.register_calls == calls.size()) continue;
     m_.reports.stop(
         "E0008", "setmaxnreg",
-        told({
+        report_text({
             .what =
                 fmt::format("Threads of {} have not called setmaxnreg, others have.",
                             warpgroup_name(c.threads[static_cast<std::size_t>(t.id / 128 * 128)])),
@@ -92,7 +92,7 @@ void barriers::set_max_regs(thread& t, int registers, bool more, site where) {
   if (registers < 24 || registers > 256 || registers % 8 != 0)
     m_.reports.stop(
         "E0008", "setmaxnreg",
-        told({
+        report_text({
             .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
             .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
             .cause = "the count is a multiple of 8 from 24 to 256",
@@ -106,7 +106,7 @@ void barriers::set_max_regs(thread& t, int registers, bool more, site where) {
   if (calls[k].registers != registers)
     m_.reports.stop(
         "E0008", "setmaxnreg",
-        told({
+        report_text({
             .what = fmt::format("The threads of {} request {} registers and {}.", warpgroup_name(t),
                                 calls[k].registers, registers),
             .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
@@ -158,7 +158,7 @@ diagnosis never_enough(cta_state const& c, thread const& waits) {
   d.cta = waits.cta;
   d.thread = waits.id;
   d.role = waits.role;
-  d.text = told({
+  d.text = report_text({
       .what = idle
                   ? fmt::format("A warpgroup of CTA {} never gives up registers that another one "
                                 "requests.",

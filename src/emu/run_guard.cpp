@@ -192,7 +192,7 @@ std::optional<diagnosis> run_guard::incident() const {
   } else if (signal_ == tick_signal && !exit_status_) {
     d.code = "E0058";
     d.kind = "time-limit";
-    d.text = told({
+    d.text = report_text({
         .what = fmt::format("The run has taken more than {:g} s of processor time.", limit_),
         .now = "running at " + now,
         .cause = "a loop that does not end, or more work than the limit has time for",
@@ -201,7 +201,7 @@ std::optional<diagnosis> run_guard::incident() const {
   } else {
     d.code = "E0059";
     d.kind = "kernel-crash";
-    d.text = told({
+    d.text = report_text({
         .what = fmt::format("The kernel {}.", meaning()),
         .now = now,
         .cause = "on a GPU the launch would end with an error, or with wrong results",

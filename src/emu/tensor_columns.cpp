@@ -30,7 +30,7 @@ void tensor_unit::stop_at_columns(thread const& t, std::string what, std::string
       held += fmt::format("{}{}, allocated at {}", held.empty() ? "" : "; ",
                           columns_text(a.first, a.columns), text_of(a.where));
   m_.reports.stop("E0104", "tmem-columns",
-                  told({
+                  report_text({
                       .what = std::move(what),
                       .now = fmt::format("{} by {}", text_of(where), name_of(t)),
                       .earlier = held.empty() ? "no columns are allocated" : held,
@@ -132,7 +132,7 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
                     "the next larger of these numbers", where);
   if (m.relinquished)
     m_.reports.stop("E0107", "tmem-relinquished",
-                    told({
+                    report_text({
                         .what = fmt::format("CTA {} allocates tensor memory after it has given up "
                                             "the right to.",
                                             t.cta),
@@ -242,7 +242,7 @@ void tensor_unit::ended(cta_state const& c) {
   tensor_memory::allocation const& a = c.tensor->allocations.front();
   m_.reports.stop(
       "E0106", "tmem-not-freed",
-      told({
+      report_text({
           .what = fmt::format("CTA {} ends with {} of tensor memory that it has not "
                               "given back.",
                               c.threads.front().cta, columns_text(a.first, a.columns)),

@@ -29,7 +29,7 @@ bool tensor_unit::meet(thread& t, char const* name, operands const& o, std::uint
     s.where = where;
   } else if (std::strcmp(s.name, name) != 0) {
     m_.reports.stop("E0021", "warp-diverged",
-                    told({
+                    report_text({
                         .what = "The lanes of a warp give different instructions of the warp.",
                         .now = fmt::format("{} at {} by lane {} of {}", name, text_of(where),
                                            t.id % 32, name_of(t)),
@@ -42,7 +42,7 @@ bool tensor_unit::meet(thread& t, char const* name, operands const& o, std::uint
   } else if (!std::equal(o.begin(), o.end(), s.operands)) {
     m_.reports.stop(
         "E0105", "tmem-lanes",
-        told({
+        report_text({
             .what = fmt::format("The lanes of a warp give {} different operands.", name),
             .now = fmt::format("{} of {:#x} at {} by lane {} of {}", name, o[0], text_of(where),
                                t.id % 32, name_of(t)),
@@ -73,7 +73,7 @@ void tensor_unit::check_group(thread const& t, int ctas, char const* name, site 
   if (own != nullptr && own->last && own->last->ctas != ctas)
     m_.reports.stop(
         "E0108", "cta-group-mixed",
-        told({
+        report_text({
             .what = fmt::format("{} is given for {} in a kernel whose tensor memory was allocated "
                                 "for {}.",
                                 name, ctas == 2 ? "a CTA pair" : "one CTA",
@@ -87,7 +87,7 @@ void tensor_unit::check_group(thread const& t, int ctas, char const* name, site 
   if (ctas == 2 && t.block->cluster->ctas.size() % 2 != 0)
     m_.reports.stop(
         "E0108", "cta-group-mixed",
-        told({
+        report_text({
             .what = fmt::format("{} is given for a CTA pair in a cluster of {} CTAs.", name,
                                 t.block->cluster->ctas.size()),
             .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
@@ -114,7 +114,7 @@ void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t*
   if (lane < quarter || lane >= quarter + 32 || lane % (whole ? 32 : 16) != 0)
     m_.reports.stop(
         "E0105", "tmem-lanes",
-        told({
+        report_text({
             .what = lane < quarter || lane >= quarter + 32
                         ? fmt::format("A warp accesses lane {} of tensor memory, which belongs to "
                                       "another warp.",

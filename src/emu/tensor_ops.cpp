@@ -19,7 +19,7 @@ constexpr std::size_t most_at_once = 4;  // steps that are one multiply of large
 [[noreturn]] void stop_at_operand(machine& m, thread const& t, std::string cause,
                                   std::string remedy, site where) {
   m.reports.stop("E0103", "umma-operand",
-                 told({
+                 report_text({
                      .what = "The operands of a tcgen05.mma are not what the instruction can take.",
                      .now = fmt::format("umma at {} by {}", text_of(where), name_of(t)),
                      .cause = std::move(cause),
@@ -57,7 +57,7 @@ void tensor_unit::check_multiply(thread const& t, umma_call const& call, umma_sh
     if (lane == 0 || (half && lane == 16)) return;
     m_.reports.stop(
         "E0105", "tmem-lanes",
-        told({
+        report_text({
             .what =
                 fmt::format("{} of a tcgen05.mma begins at lane {} of tensor memory.", what, lane),
             .now = fmt::format("umma at {} by {}", text_of(where), name_of(t)),
@@ -84,7 +84,7 @@ void tensor_unit::check_scales(thread const& t, umma_call const& call, umma_shap
   if (auto const wrong = check_factor_ids(shape))
     m_.reports.stop(
         "E0113", "scale-factors",
-        told({
+        report_text({
             .what = "The instruction descriptor names scale factors that the instruction cannot "
                     "take.",
             .now = fmt::format("umma_scaled at {} by {}", text_of(where), name_of(t)),
@@ -108,7 +108,7 @@ void tensor_unit::check_first_lane(thread const& t, tmem_area const& a, std::str
                                    char const* name, site where) {
   if (a.lane == 0) return;
   m_.reports.stop("E0105", "tmem-lanes",
-                  told({
+                  report_text({
                       .what = fmt::format("{} begin at lane {} of tensor memory.", what, a.lane),
                       .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
                       .cause = "they are in all lanes and begin at lane 0",
@@ -130,7 +130,7 @@ void tensor_unit::copy(tmem_copy_call const& call, site where) {
           check_copy_source(call, smem_base, static_cast<std::uint32_t>(m_.grid_.smem_bytes)))
     m_.reports.stop(
         "E0103", "umma-operand",
-        told({
+        report_text({
             .what = "The source of a tcgen05.cp is not what the instruction can take.",
             .now = fmt::format("tmem_copy at {} by {}", text_of(where), name_of(t)),
             .cause = *wrong,
@@ -176,7 +176,7 @@ void tensor_unit::commit(void* bar, int ctas, std::uint32_t mask, bool multicast
   if (!multicast) mask = 1U << own.rank;
   if (mask == 0 || mask >> own.cluster->ctas.size() != 0)
     m_.reports.stop("E0007", "bad-cluster-rank",
-                    told({
+                    report_text({
                         .what = fmt::format("The mask {:#x} of a commit names CTAs that a cluster "
                                             "of {} does not have.",
                                             mask, own.cluster->ctas.size()),
@@ -293,7 +293,7 @@ void tensor_unit::check_padding(thread const& t, cta_state& c, umma_shape const&
         m_.reports.report(
             {"E0114",
              "narrow-operand",
-             told({
+             report_text({
                  .what = fmt::format("tcgen05.mma reads A of {} in bytes of tensor memory, whose "
                                      "other bits are not zero.",
                                      name(shape.a)),
@@ -318,7 +318,7 @@ void tensor_unit::complete_commit(thread& t, tensor_op const& op) {
     if (b.pending == 0)
       m_.reports.stop(
           "E0003", "mbarrier-too-many-arrivals",
-          told({
+          report_text({
               .what = fmt::format("{} gets an arrival too many in phase {}.",
                                   object_name(m_.grid_, *a.cta, b.offset), b.phase),
               .now = fmt::format("umma_commit at {} by {}", text_of(op.where), name_of(t)),
@@ -342,7 +342,7 @@ void tensor_unit::check_committed(thread const& t) {
   if (!t.tensor_ops || t.tensor_ops->begun == t.tensor_ops->committed) return;
   m_.reports.stop(
       "E0111", "commit-nothing",
-      told({
+      report_text({
           .what = "A thread ends with multiplies that it never committed.",
           .now = "end of " + name_of(t),
           .earlier = "last umma at " + text_of(t.tensor_ops->last_at),

@@ -29,7 +29,7 @@ tensor_map_desc const* check_request(tensor_map const& named, int const* at, int
   if (rank != map->rank)
     m.reports.stop(
         "E0013", "tensor-map-invalid",
-        told({
+        report_text({
             .what = fmt::format("A TMA copy gives {} coordinates for a tensor map of rank {}.",
                                 rank, map->rank),
             .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
@@ -39,7 +39,7 @@ tensor_map_desc const* check_request(tensor_map const& named, int const* at, int
         where);
   if (auto const bad = bad_address_of_place(*map, at))
     m.reports.stop("E0013", "tensor-map-invalid",
-                   told({
+                   report_text({
                        .what = fmt::format("TMA cannot address a matrix that begins at {}.", *bad),
                        .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
                        .cause = "the coordinates of a map over all memory count pieces of 16 bytes",
@@ -49,7 +49,7 @@ tensor_map_desc const* check_request(tensor_map const& named, int const* at, int
   if (char const* why = coordinates_that_trap(*map, at, writes_tensor))
     m.reports.stop(
         "E0023", "tma-coordinates",
-        told({
+        report_text({
             .what = "The hardware stops at the coordinates of a TMA copy.",
             .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
             .cause = why,
@@ -83,7 +83,7 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
   if ((op.smem_offset + smem_base) % align != 0)
     m.reports.stop(
         "E0005", "tma-alignment",
-        told({
+        report_text({
             .what = fmt::format("The box of a TMA copy lies at {}, which is not aligned to {} "
                                 "bytes.",
                                 object_name(m.grid_, *t.block, op.smem_offset), align),
@@ -154,7 +154,7 @@ void tma_reduce(tensor_map const& map, void const* smem, int const* at, int rank
   if (!tw::detail::can_reduce(op, b.type) || (counts && is_s32))
     m.reports.stop(
         "E0088", "reduction-type",
-        told({
+        report_text({
             .what =
                 fmt::format("A TMA reduction ({}) names a tensor of {}, which does not have it.",
                             name_of(op), name(b.map->type)),

@@ -29,7 +29,7 @@ void check(machine& m, warp_state::matrix_op const& op, int count, bool transpos
   if (op.count != count || op.transposed != transposed)
     m.reports.stop(
         "E0021", "warp-diverged",
-        told({
+        report_text({
             .what = fmt::format("The lanes of a warp give {} of different shapes.", name),
             .now = fmt::format("x{}{} at {} by lane {} of {}", count,
                                transposed ? ", transposed," : "", text_of(where), t.id % 32,
@@ -45,7 +45,7 @@ void check(machine& m, warp_state::matrix_op const& op, int count, bool transpos
   if (offset % 16 != 0)
     m.reports.stop(
         "E0022", "matrix-row-alignment",
-        told({
+        report_text({
             .what = fmt::format("A row of {} is not aligned to 16 bytes.", name),
             .now = fmt::format("{} at {} by {}: its row is at {}", name, text_of(where), name_of(t),
                                object_name(m.grid_, *t.block, offset)),

@@ -24,7 +24,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 [[noreturn]] void diverged(std::string const& what, site first, site where) {
   machine::current().reports.stop(
       "E0009", "wgmma-diverged",
-      told({
+      report_text({
           .what = fmt::format("The threads of warpgroup {} of CTA {} do not agree on {}.",
                               current_thread().id / 128, current_thread().cta, what),
           .now = fmt::format("{} by {}", text_of(where), name_of(current_thread())),
@@ -85,7 +85,7 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
       t.wgmma_known_done == 0 ? "none" : fmt::format("those up to {}", t.wgmma_known_done - 1);
   m.reports.report(
       {"E0030", "accumulator-read-before-wait",
-       told({
+       report_text({
            .what = fmt::format("Element {} of an accumulator of {} is used while a wgmma may "
                                "still be writing it.",
                                element, warpgroup_name(t)),
@@ -115,7 +115,7 @@ void check_defined(machine& m, thread const& t, wgmma_call const& call, site whe
   if (!call.accumulate || set || !m.options_.hazards) return;
   m.reports.report({"E0054",
                     "accumulator-not-initialised",
-                    told({
+                    report_text({
                         .what = fmt::format("wgmma adds to an accumulator of {} that was never "
                                             "set.",
                                             warpgroup_name(t)),
@@ -142,7 +142,7 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watc
     site const touched_at = call.registers->touched_at;
     m.reports.report(
         {"E0031", "missing-wgmma-fence",
-         told({
+         report_text({
              .what = touched_at.line != 0
                          ? "wgmma uses accumulator registers that were touched since the last "
                            "wgmma_fence."
@@ -200,7 +200,7 @@ namespace {
   thread const& by = w.block->threads[static_cast<std::size_t>(128 * w.index)];
   m.reports.stop(
       "E0020", "wgmma-operand",
-      told({
+      report_text({
           .what = "The descriptors of a wgmma do not describe operands in shared memory.",
           .now = fmt::format("wgmma at {} by {}", text_of(where), warpgroup_name(by)),
           .cause = std::move(cause),
@@ -289,7 +289,7 @@ void async_engine::check_fragments(thread& t, std::uint32_t groups, site where) 
     if (!seen && std::equal(f.value, f.value + 4, f.at)) continue;
     m_.reports.report(
         {"E0048", "wgmma-fragment-overwritten",
-         told({
+         report_text({
              .what = "Registers of A change while a wgmma may still be reading them.",
              .now = seen ? fmt::format("written at {} by {}", text_of(f.changed), name_of(t))
                          : fmt::format("found changed by the wait at {} of {}", text_of(where),

@@ -10,7 +10,7 @@
 
 namespace tw::emu {
 
-std::string told(account const& a) {
+std::string report_text(account const& a) {
   std::string text = a.what;
   auto const add = [&](char const* label, std::string const& words) {
     if (!words.empty()) text += fmt::format("\n  {}: {}", label, words);
@@ -25,7 +25,7 @@ std::string told(account const& a) {
 }
 
 std::string stack_overflow_text(std::string const& now) {
-  return told({
+  return report_text({
       .what = "A thread of the kernel needs more stack than the emulator gives it.",
       .now = now,
       .cause = fmt::format("local arrays or recursion of more than about {} KiB; on a GPU they lie "

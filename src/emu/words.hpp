@@ -22,7 +22,7 @@ struct account {
 };
 
 /// what, then a line "  now: ..." for each of the other sentences.
-std::string told(account const& a);
+std::string report_text(account const& a);
 
 /// E0060, at a place and by a thread.
 std::string stack_overflow_text(std::string const& now);

@@ -158,7 +158,7 @@ TEST(PlanCommand, TermsOfThePredictionAddUp) {
     for (auto const& p : j["plans"]) {
       auto const t = [&](char const* name) { return p["terms_us"][name].get<double>(); };
       double const math = t("tensor") + t("idle");
-      double const rest = t("launch") + t("copies") + t("meeting");
+      double const rest = t("launch") + t("copies") + t("reduction");
       double const busy = math + t("epilogue");  // loads and DRAM go on meanwhile
       double const us = p["predicted"]["us"];
       EXPECT_GE(us, rest + std::max({busy, t("loads"), t("dram")}) - 1e-6) << p;
@@ -211,7 +211,7 @@ TEST(PlanCommand, TheLimitIsShown) {
   EXPECT_EQ(limit({.tensor = 5, .loads = 7}), "loads fro");
   EXPECT_EQ(limit({.tensor = 5, .dram = 7}), "DRAM: 7.0");
   EXPECT_EQ(limit({.epilogue = 7}), "the epilo");
-  EXPECT_EQ(limit({.tensor = 5, .meeting = 6, .launch = 2}), "fixed cos");
+  EXPECT_EQ(limit({.tensor = 5, .reduction = 6, .launch = 2}), "fixed cos");
   p.family = tw::find_family("gemv");
   EXPECT_EQ(limit({.loads = 7, .dram = 5}), "loads: 7.");
   EXPECT_EQ(limit({.loads = 5, .dram = 7}), "DRAM: 7.0");

@@ -200,7 +200,7 @@ json terms_json(plan_terms const& t) {
           {"loads", t.loads},
           {"dram", t.dram},
           {"epilogue", t.epilogue},
-          {"meeting", t.meeting},
+          {"reduction", t.reduction},
           {"launch", t.launch},
           {"copies", t.copies},
           {"waves", t.waves},
@@ -252,7 +252,7 @@ json one_json(plan_answer const& a, gemm_plan const& p) {
 
 std::string limit_text(gemm_plan const& p) {
   plan_terms const& t = p.terms;
-  double const math = t.tensor + t.idle + t.additions, fixed = t.launch + t.meeting;
+  double const math = t.tensor + t.idle + t.additions, fixed = t.launch + t.reduction;
   double const most = std::max({math, t.loads, t.dram, t.epilogue, fixed, t.copies});
   auto const of = [&](double us) { return fmt::format("{:.1f} of {:.1f} us", us, p.predicted_us); };
   if (most == math && t.additions > 0)
@@ -278,7 +278,7 @@ std::string limit_text(gemm_plan const& p) {
   if (most == t.epilogue)
     return fmt::format("the epilogue: {} in which no main loop runs", of(t.epilogue));
   return fmt::format("fixed costs: {} for the launch{}", of(fixed),
-                     t.meeting > 0 ? " and for the reduction of split-K parts" : "");
+                     t.reduction > 0 ? " and for the reduction of split-K parts" : "");
 }
 
 std::string plan_text(plan_answer const& a, int top, int columns) {

@@ -51,7 +51,7 @@ plan_table::plan_table(plan_answer const& a, std::size_t rows)
                                       number(t.dram),
                                       number(t.shared_memory),
                                       number(t.epilogue),
-                                      number(t.meeting),
+                                      number(t.reduction),
                                       number(t.launch),
                                       number(t.waves, 2)};
     if (has_additions) cells.insert(cells.begin() + after_idle, number(t.additions));

@@ -27,7 +27,7 @@ struct plan_terms {
   double shared_memory = 0;  // its bytes in and out; known, not part of the total
   double dram = 0;           // operands read once, D written once
   double epilogue = 0;       // that no main loop hides
-  double meeting = 0;        // reducing the parts of split-K tiles
+  double reduction = 0;      // reducing the parts of split-K tiles
   double launch = 0;
   double copies = 0;  // of operands that TMA cannot address, by a launch before
   double waves = 0;   // tiles of the busiest cluster (a count; a split-K tile counts by its part)

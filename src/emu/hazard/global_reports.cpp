@@ -123,7 +123,7 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
       : is_write(c.earlier.what)   ? "which another thread has written: nothing orders the two"
                                    : "which another thread has read: nothing orders the two";
   report(w.code, w.kind,
-         told({
+         report_text({
              .what = fmt::format("{} {}, {}.", traits(now.what).now, place, why),
              .now = fmt::format("{} at {} by {}", traits(now.what).did_by, text_of(now.where),
                                 tw::emu::name_of(t) + device_text(t.device)),

@@ -37,7 +37,7 @@ struct tensor_actor {
   clock_ref taken;     // by tcgen05_fence_after: an earlier state of `received`
   clock_ref received;  // by waits; null: the cluster has not used tcgen05
   component ops = 0;   // its multiplies; 0: none yet
-  stamp told = 0;      // those ordered before a synchronisation, by a fence or a commit
+  stamp ordered = 0;   // those ordered before a synchronisation, by a fence or a commit
   stamp loads_waited = 0, loads_ordered = 0;  // of its warp
   stamp stores_waited = 0, stores_ordered = 0;
   /// The newest arrive that came before the wait for operations of its warp.

@@ -139,7 +139,7 @@ bool checker::blame_descriptor(cta_state const& owner, smem_desc d, operand_exte
       char const* const noun = traits(r.what).noun;
       std::string const place = object(owner, start);
       report(wgmma ? "E0020" : "E0103", wgmma ? "wgmma-operand" : "umma-operand",
-             told({
+             report_text({
                  .what = fmt::format("An operand of {} begins in {} and reaches the mbarrier {}.",
                                      noun, place, object_name(grid_, in)),
                  .now = fmt::format("{} at {} by {}", noun, text_of(r.where),

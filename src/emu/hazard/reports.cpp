@@ -268,7 +268,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
   };
   bool const phased = of_phase(earlier) || of_phase(now);
   report(w.code, w.kind,
-         told({
+         report_text({
              .what = w.what,
              .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
                                 actor_of(now, by)),
@@ -291,7 +291,7 @@ void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, rec
   };
   bool const left = operand && member(*operand) != member(offset);
   report("E0029", "uninitialised-read",
-         told({
+         report_text({
              .what = fmt::format("{} {}, which nothing has written since the CTA began.",
                                  traits(now.what).now, place),
              .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
@@ -340,7 +340,7 @@ void checker::report_stale_phase(thread const& t, mbarrier_state const& b, site 
           ? std::string(" for the second time, before its first phase has ended.")
           : fmt::format(": it is for phase {}, whose end the thread has seen before.", seen - 2);
   report("E0034", "stale-phase",
-         told({
+         report_text({
              .what = fmt::format("A wait on {} passes at once{}", place, why),
              .now = fmt::format("wait for parity {} at {} by {}", seen & 1U, text_of(where),
                                 tw::emu::name_of(t)),
@@ -357,7 +357,7 @@ void checker::report_init(thread const& t, cta_state const& owner, mbarrier_stat
   std::string const place = object(owner, b.offset);
   report(
       "E0033", "mbarrier-init-not-visible",
-      told({
+      report_text({
           .what = fmt::format("{} is used {}.", place,
                               unfenced ? "by TMA or by a peer CTA, for which its init() need not "
                                          "be visible"
@@ -402,7 +402,7 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                                  .cluster_arrive_relaxed;
   report(
       pair ? "E0110" : "E0036", pair ? "pair-peer-gone" : "cta-exit-before-remote-access",
-      told({
+      report_text({
           .what = own ? fmt::format("CTA {} may end while {} is still in flight.", t.cta, what)
                       : fmt::format("CTA {} may end before {} in its shared memory comes from "
                                     "a peer.",
@@ -443,7 +443,7 @@ void checker::report_origin(char const* code, char const* kind, std::string cons
   std::string const place = object(owner, offset);
   site const where = now.where;
   report(code, kind,
-         told({
+         report_text({
              .what = fmt::format("{} {} {}", traits(now.what).now, place, what),
              .now = fmt::format(
                  "{} at {} by {}", traits(now.what).noun, text_of(where),
@@ -463,7 +463,7 @@ void checker::report_k_mismatch(thread const& by, int const (&k_a)[2], int const
   site const where = now.where;
   char const* const noun = traits(now.what).noun;
   report("E0039", "operand-k-mismatch",
-         told({
+         report_text({
              .what = fmt::format("{} multiplies A from k = {} with B from k = {}.", noun, k_a[1],
                                  k_b[1]),
              .now = fmt::format(

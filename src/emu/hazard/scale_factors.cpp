@@ -158,7 +158,7 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
         f.type == static_cast<int>(elem::ue8m0) || f.type == static_cast<int>(elem::ue4m3);
     if (factors && f.type != static_cast<int>(shape.scale)) {
       report("E0113", "scale-factors",
-             told({
+             report_text({
                  .what = fmt::format("tcgen05.mma takes the scale factors of {} in {} for {}; they "
                                      "are {}.",
                                      operand, place, name(shape.scale),
@@ -203,7 +203,7 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
       if (comparable && apart != (place_now.block - last.block) * atom_bytes && !one_for_all()) {
         report(
             "E0113", "scale-factors",
-            told({
+            report_text({
                 .what = fmt::format("tcgen05.mma takes the scale factors of {} in {} for k = {}; "
                                     "TMA brought scale factors of other blocks.",
                                     operand, place, use.k),
@@ -233,7 +233,7 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
         };
         report(
             "E0113", "scale-factors",
-            told({
+            report_text({
                 .what = fmt::format("tcgen05.mma takes scale factor {} of {} for {}, which an "
                                     "earlier multiply took for {}.",
                                     i, place, part(use), part(before)),
@@ -267,7 +267,7 @@ void checker::check_narrow(thread const& t, char name, elem type, bool dense, in
   };
   std::string const place = object_name(grid_, address - smem_base);
   report("E0114", "narrow-operand",
-         told({
+         report_text({
              .what = fmt::format("tcgen05.mma reads {} in {} as {}; TMA brought {}.", name, place,
                                  words(type, !dense), words(o.type, o.padded)),
              .now = fmt::format("{} at {} by {}", traits(now.what).noun, text_of(now.where),

@@ -59,7 +59,7 @@ void checker::tensor_fence(thread& t, bool before) {
     a.taken = a.received;  // which holds all that was taken before
     return;
   }
-  if (t.tensor_ops) a.told = t.tensor_ops->begun;
+  if (t.tensor_ops) a.ordered = t.tensor_ops->begun;
   a.loads_ordered = a.loads_waited;
   a.stores_ordered = a.stores_waited;
 }
@@ -84,7 +84,7 @@ void checker::tensor_arrive(thread& t, exchange& x) {
   // A barrier of the warp alone leads to no other one.
   if (&x != &machine_->sched.warp_of(t).barrier.known) note_arrive(t);
   x.tensor_in.add(a.received);
-  if (a.told != 0) x.tensor_in.add(a.ops, a.told, 0);
+  if (a.ordered != 0) x.tensor_in.add(a.ops, a.ordered, 0);
   if (a.loads_ordered != 0)
     x.tensor_in.add(warp_component(t, false), a.loads_ordered, a.loads_ordered);
   if (a.stores_ordered != 0)
@@ -118,7 +118,7 @@ checker::tensor_verdict checker::judge_tensor(thread const& t, record const& now
     return tensor_verdict::ordered;
   if (pipelined && earlier.who == a.ops) return tensor_verdict::ordered;
   // A copy over what earlier operations of the thread use: a commit or a fence lies between.
-  if (now.what == access::tmem_copy_write && earlier.who == a.ops && a.told >= earlier.when)
+  if (now.what == access::tmem_copy_write && earlier.who == a.ops && a.ordered >= earlier.when)
     return tensor_verdict::ordered;
   auto const has = [&](clock_ref const& c) {
     return (pipelined ? c->happened(earlier.who) : c->passed_fence(earlier.who)) >= earlier.when;

@@ -114,7 +114,7 @@ void checker::report_tensor(cta_state const& owner, touched at, std::uint64_t bo
          fence                      ? "missing-tcgen05-fence"
          : two_multiply || two_copy ? "umma-not-elected"
                                     : "tmem-race",
-         told({
+         report_text({
              .what = fence          ? fmt::format("{}, which {}: a barrier orders the two, but no "
                                                            "tcgen05.fence.",
                                                   begin, before)
@@ -141,7 +141,7 @@ void checker::report_tensor_unwritten(cta_state const& owner, touched at, std::u
   bool const half = now.what == access::tmem_load && in_unused_lanes(owner, at, none);
   report(
       "E0102", "tmem-unwritten",
-      told({
+      report_text({
           .what = fmt::format("{} {}, which nothing has written since it was allocated.",
                               adds ? "tcgen05.mma adds to" : traits(now.what).now, place),
           .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
@@ -212,7 +212,7 @@ bool checker::blame_empty_commit(site multiply, thread const& by) {
     if (e.by->tensor_ops->begun != 0 || by.actor.known->happened(e.phases) == 0) continue;
     report(
         "E0111", "commit-nothing",
-        told({
+        report_text({
             .what =
                 fmt::format("A commit to {} by a thread that has issued no multiply.", e.object),
             .now = fmt::format("commit at {} by {}", text_of(e.where), tw::emu::name_of(*e.by)),
@@ -245,7 +245,7 @@ bool checker::blame_scope(std::string const& place, record const& earlier, recor
       });
   if (note == scope_notes_.rend()) return false;
   report("E0116", "scope-too-narrow",
-         told({
+         report_text({
              .what = fmt::format("{} {}, which {} {}: between CTAs, a signal of CTA scope orders "
                                  "nothing.",
                                  traits(now.what).now, place, traits(earlier.what).noun,
@@ -270,7 +270,7 @@ void checker::report_pair_freed_early(cta_state const& peer, record const& alloc
                                       record const& freed, thread const& by) {
   int const cta = peer.threads.front().cta;
   report("E0115", "pair-dealloc-without-peer",
-         told({
+         report_text({
              .what =
                  fmt::format("A pair's tcgen05.dealloc may come before CTA {} has allocated.", cta),
              .now = fmt::format("{} at {} by {}", describe(freed, false), text_of(freed.where),
@@ -293,7 +293,7 @@ void checker::report_pair_freed(std::string const& place, record const& use, rec
   record const& now = after ? use : freed;
   record const& earlier = after ? freed : use;
   report("E0115", "pair-dealloc-without-peer",
-         told({
+         report_text({
              .what = after ? fmt::format("{} {}, which the peer CTA has given back for the pair.",
                                          traits(use.what).now, place)
                            : fmt::format("A pair's tcgen05.dealloc gives back {}, which the peer "
@@ -317,7 +317,7 @@ void checker::pair_started(thread& t, cta_state& peer, site where) {
     if (t.actor.known->happened(c) != 0) return;
   report(
       "E0110", "pair-peer-gone",
-      told({
+      report_text({
           .what = fmt::format("CTA {} allocates tensor memory for its pair before it has seen that "
                               "CTA {} runs.",
                               t.cta, peer.threads.front().cta),

@@ -292,10 +292,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     int const group = fixup_group(c.tile_n);
     double const steps = parts > group ? 2 : 1;
     double const reads = parts > group ? group + parts / group : parts;
-    double const meetings = even ? 1 : 2;
+    double const reductions = even ? 1 : 2;
     r.split_k_us =
         (steps - 1) * m.fixup_second_step_us +
-        meetings *
+        reductions *
             (m.fixup_us + us((steps + reads) * sum_bytes * tile_elems / m.fixup_bytes_per_clock));
   }
   if (odd.copied_bytes > 0)  // by a separate launch

@@ -39,7 +39,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, tile_spl
                        static_cast<double>(dev.smem_bytes_per_clock));
   r.dram = t.dram_us;
   r.epilogue = t.epilogue_us;
-  r.meeting = t.split_k_us;
+  r.reduction = t.split_k_us;
   r.launch = m.launch_us + (multicasts(c) ? m.cluster_launch_us : 0);
   r.copies = t.copies_us;
   return r;
