@@ -139,7 +139,7 @@ void checker::report_outside_window(thread const& t, std::uintptr_t address, int
                                     record const& now) {
   std::string const place = global_object(address);
   report("E0132", "outside-window",
-         told({
+         report_text({
              .what = fmt::format("{} {}, memory of device {} that its peers cannot address.",
                                  traits(now.what).now, place, owner),
              .now = fmt::format("{} at {} by {}, device {}", traits(now.what).did_by,
