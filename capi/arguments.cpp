@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <new>
@@ -112,6 +114,21 @@ device const& device_of_word(std::string_view word) {
   throw rejected({"TW0434", "device", std::string(word), ids, "tw_devices_json() lists them"});
 }
 
+namespace {
+
+/// A run that ends within milliseconds: it is not interrupted, since a run that can be interrupted
+/// has a separate OS thread, which costs 70 us.
+bool is_short(gemm_problem const& p) {
+  auto const padded = [](std::int64_t extent) {
+    return static_cast<double>(std::max<std::int64_t>(extent, 64));
+  };
+  constexpr double short_macs = 1 << 21;
+  return !p.groups &&
+         padded(p.m) * padded(p.n) * padded(p.k) * static_cast<double>(p.batch) <= short_macs;
+}
+
+}  // namespace
+
 emu::options emulator_options(tw_gemm_args const& args, gemm_problem const& p) {
   if (args.threads < 0)
     throw rejected({"TW0486", "threads", fmt::format("{}", args.threads), "0 or more", ""});
@@ -123,7 +140,7 @@ emu::options emulator_options(tw_gemm_args const& args, gemm_problem const& p) {
   o.os_threads = args.threads == 0 && macs <= small ? 1 : args.threads;
   o.hazards = (args.flags & TW_NO_CHECKS) == 0;
   o.catch_crashes = false;
-  o.interrupt = interrupt_function();
+  if (!is_short(p)) o.interrupt = interrupt_function();
   return o;
 }
 

@@ -7,7 +7,7 @@
 BUILD is a build folder with the C library. Its objects are linked for glibc 2.28 (portable.py). The
 wheel and the source distribution are in FOLDER/dist. The wheel is tested in clean virtual
 environments, with the oldest and the newest Python that are found, or those that are given; with
-JAX in the newest.
+JAX in the newest, and with torch if the interpreter has it.
 """
 import argparse
 import glob
@@ -94,11 +94,24 @@ def check_wheel(own, wheel, folder):
     return sum(sizes.values())
 
 
-def test_wheel(base, wheel, folder, jax, everything):
-    """Installs the wheel into a clean environment and runs the tests there."""
+def torch_of(base):
+    """The folder of packages in which an interpreter has torch; "" if it has none."""
+    code = "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))"
+    done = subprocess.run([base, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def test_wheel(base, wheel, folder, jax, torch, everything):
+    """Installs the wheel into a clean environment and runs the tests there. torch: a folder of
+    packages; the environment's own come first."""
     shutil.rmtree(folder, ignore_errors=True)
     run([base, "-m", "venv", folder])
     own = os.path.join(folder, "bin/python")
+    if torch:
+        where = run([own, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+                    stdout=subprocess.PIPE, text=True).stdout.strip()
+        with open(os.path.join(where, "torch_of_base.pth"), "w", encoding="utf-8") as file:
+            file.write(torch + "\n")
     run([own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, "pytest",
          "hypothesis", *(["jax"] if jax else [])])
     environ = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -141,8 +154,10 @@ def main():
         found = list(dict.fromkeys([sorted_ones[0], sorted_ones[-1]]))
     for i, base in enumerate(found):
         jax = i == len(found) - 1 and not given.no_jax
-        say(f"tests with Python {'.'.join(version_of(base))}{' and JAX' if jax else ''}")
-        test_wheel(base, wheel, os.path.join(folder, f"test-{i}"), jax, given.all)
+        torch = torch_of(base)
+        say(f"tests with Python {'.'.join(version_of(base))}{', JAX' if jax else ''}"
+            f"{', torch' if torch else ''}")
+        test_wheel(base, wheel, os.path.join(folder, f"test-{i}"), jax, torch, given.all)
 
 
 if __name__ == "__main__":

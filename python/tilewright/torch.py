@@ -15,7 +15,7 @@ from ._errors import refused
 from ._gemm import remembered
 from ._grouped import form_of
 from ._scaled import Scaled, split_format
-from ._types import type_name
+from ._types import DLPACK, type_name
 from ._weights import Prepared
 
 
@@ -149,8 +149,16 @@ def _parts(a, b, scale_a, scale_b, scale_a_as, scale_b_as, options):
     return a, b, scale_a, scale_b, scale_a_as, scale_b_as
 
 
+_BY_NAME = {name: getattr(torch, name) for name in DLPACK if hasattr(torch, name)}
+
+
 def _dtype(word):
-    return word if isinstance(word, torch.dtype) else getattr(torch, type_name(word, "out_dtype"))
+    """A type of torch. Names are found here: torch.compile cannot read the table of type_name() if
+    types of other libraries are in it."""
+    if isinstance(word, torch.dtype):
+        return word
+    found = _BY_NAME.get(word) if isinstance(word, str) else None
+    return getattr(torch, type_name(word, "out_dtype")) if found is None else found
 
 
 def quantize(x, to, *, scaling=None, library="torch", power_of_two=False):

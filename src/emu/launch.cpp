@@ -139,6 +139,7 @@ void run_interruptible(int count, Work const& work, std::function<bool()> const&
       auto const done = [&] { return running == 0; };
       if (!interrupt) ended.wait(lock, done);
       while (!ended.wait_for(lock, between_questions, done)) {
+        if (interrupted) continue;  // until the threads have left
         lock.unlock();
         bool const now = interrupt();
         lock.lock();
