@@ -12,7 +12,7 @@ import shlex
 import subprocess
 
 COMMENT = re.compile(r"<!-- picture (\S+): (.*?) -->\n")
-LINE = re.compile(r"^tilewright ((?:layout .*-o|roofline .*-o|ladder .*--timeline) "
+LINE = re.compile(r"^tilewright ((?:layout .*-o|roofline .*-o|(?:ladder|plan) .*--timeline) "
                   r"(docs/pictures/\S+).*)$", re.M)
 # A page shows the emulator: commands do not see a GPU of this machine.
 WITHOUT_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

@@ -116,5 +116,6 @@
 #include "tilewright/dispatch/tensors.hpp"
 
 #include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/path_table.hpp"
 #include "tilewright/dist/plan.hpp"
 #include "tilewright/dist/schedule.hpp"

@@ -76,8 +76,11 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   gathered_problem const all = after_gather(p);
   std::int64_t const most_bytes =
       bytes_of(dense(p.a.type, p.a.ord, rows.largest(), p.k), rows.largest(), p.k);
-  path const via =
-      path_of(m, p, how, {most_bytes, all.bytes, all.scales ? "scales of A that travel" : ""});
+  path const via = path_of(m, p, how,
+                           {most_bytes,
+                            all.bytes,
+                            all.scales ? "scales of A that travel" : "",
+                            {operation::all_gather_gemm, rows.ranks(), p.a.type, p.m, p.k, ""}});
   // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
   bool const by_nccl =
       m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;

@@ -6,6 +6,7 @@
 
 #include "family/bind.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/operand.hpp"
 
@@ -68,12 +69,17 @@ path path_of(group::membership const& m, gemm_problem const& p, call_options con
   if (how.via == path::direct && !direct.obstacle.empty())
     throw rejected({"TW0904", "path direct", direct.obstacle, "another path", ""});
   if (how.via) return *how.via;
+  if (!m.on_gpu()) return path::pieces;
+  bool const may_be_direct =
+      direct.obstacle.empty() && direct.buffer_bytes <= m.options().gathered_bytes;
+  path_key key = direct.call;
+  key.gpu = gpu().name;
+  if (auto const tuned = tuned_path(key); tuned && (tuned != path::direct || may_be_direct))
+    return *tuned;
   // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
   constexpr std::int64_t rows_for_pieces = 512;
-  if (!m.on_gpu() || p.m >= rows_for_pieces) return path::pieces;
-  bool const fits = direct.buffer_bytes <= m.options().gathered_bytes;
-  return direct.obstacle.empty() && fits && is_small(direct.sent_bytes, m.ranks()) ? path::direct
-                                                                                   : path::serial;
+  if (p.m >= rows_for_pieces) return path::pieces;
+  return may_be_direct && is_small(direct.sent_bytes, m.ranks()) ? path::direct : path::serial;
 }
 
 planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how)

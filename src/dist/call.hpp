@@ -9,6 +9,7 @@
 
 #include "dist/membership.hpp"
 #include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/path_table.hpp"
 #include "tilewright/family/plan.hpp"
 
 namespace tw::dist {
@@ -45,6 +46,7 @@ struct direct_needs {
   std::int64_t sent_bytes;    // that a rank sends at most to a peer
   std::int64_t buffer_bytes;  // of a receive buffer
   std::string obstacle;       // why a call cannot be direct; empty: it can
+  path_key call;              // without the GPU's name
 };
 
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each

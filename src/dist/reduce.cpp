@@ -214,8 +214,10 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   bool const all_rows = op == operation::gemm_all_reduce;
   elem const type = partial_type(p, how.float32_partials);
   path const via = path_of(m, p, how,
-                           {sent_bytes(op, p, rows, type), buffer_of(op, p, rows, type, true).bytes,
-                            p.epilogue.gate != gating::none ? "a gate after the sum" : ""});
+                           {sent_bytes(op, p, rows, type),
+                            buffer_of(op, p, rows, type, true).bytes,
+                            p.epilogue.gate != gating::none ? "a gate after the sum" : "",
+                            {op, ranks, type, p.m, p.n, ""}});
   bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
                        (!p.reproducible || !m.reaches_all());
   if (by_nccl && p.reproducible) refuse_unreachable("a reproducible sum");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <optional>
+#include <string>
 
 #include "tilewright/dist/shards.hpp"
 
@@ -17,6 +18,7 @@ struct rank_request {
   dist::path via = dist::path::pieces;
   bool partials_of_d = false;  // else float32
   int hosts = 1;
+  std::string timeline;  // file of the picture of a call
 
   bool any() const { return ranks > 0; }
   /// The operation that the option names, or that the split has.
@@ -28,7 +30,7 @@ struct rank_request {
 
 /// --ranks, --split, --op, --path and --partials.
 void add_rank_options(CLI::App& verb, rank_request& r);
-/// --ranks, --op and --hosts.
+/// --ranks, --op, --hosts and --timeline.
 void add_rank_plan_options(CLI::App& verb, rank_request& r);
 
 /// Refuses an operation that does not belong to the split (TW0615).

@@ -42,8 +42,9 @@ namespace tw::dist {
 struct call_options {
   /// Rows of each rank; nothing: shards::even(M, ranks).
   std::optional<shards> rows;
-  /// How the operation is cut. Nothing: path::pieces; on GPUs below 512 rows path::direct if a rank
-  /// sends at most 4 MiB, else path::serial. Ranks may differ, except for path::direct, and for
+  /// How the operation is cut. Nothing: path::pieces; on GPUs the path that `tilewright tune` has
+  /// stored for the call (path_table.hpp), or else below 512 rows path::direct if a rank sends at
+  /// most 4 MiB, or else path::serial. Ranks may differ, except for path::direct, and for
   /// path::serial of a group with a communicator. path::direct is refused (TW0904) if scales of A
   /// travel, or if a gate follows the sum.
   std::optional<path> via;

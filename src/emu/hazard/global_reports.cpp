@@ -30,6 +30,10 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
       "no flag, counter or barrier leads from the earlier access to this one",
       "between CTAs: cta_sync() and then store_release or red_add_release by one thread after "
       "the first, a poll with load_acquire and then cta_sync() before the second"};
+  if (c.by.device != t.device)
+    w.remedy =
+        "between devices: cta_sync() and then store_release<scope::sys> by one thread after the "
+        "first, a poll with load_acquire<scope::sys> and then cta_sync() before the second";
   if (c.by_predecessor) {
     w = {"E0046", "predecessor-not-waited-for",
          "this launch may start before its predecessor in the stream has finished",

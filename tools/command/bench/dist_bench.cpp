@@ -6,10 +6,10 @@
 #include <cstdio>
 
 #include "tilewright/dispatch/gemm.hpp"
-#include "tools/command/bench/dist_lab.hpp"
 #include "tools/command/bench/questions.hpp"
 #include "tools/command/bench/table.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/measure/dist_lab.hpp"
 #include "tools/measure/environment.hpp"
 #include "tools/measure/statistics.hpp"
 #include "tools/measure/watchdog.hpp"

@@ -2,15 +2,10 @@
 // lab.nocuda.cpp  Without CUDA there is no device to measure: opening a lab says so.
 #include "tools/command/bench/lab.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tools/command/bench/dist_lab.hpp"
 
 namespace tw::bench {
 
 std::unique_ptr<gemm_lab> open_gemm_lab(measure_options const&) { throw rejected(gpu().why_not); }
-
-std::unique_ptr<dist_lab> open_dist_lab(dist_bench_options const&, std::vector<dist_shape> const&) {
-  throw rejected(gpu().why_not);
-}
 
 ceiling_report measure_ceilings(ceiling_options const&) { throw rejected(gpu().why_not); }
 

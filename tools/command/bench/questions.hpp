@@ -4,8 +4,8 @@
 #pragma once
 
 #include "tilewright/base/check.hpp"
-#include "tools/command/bench/dist_lab.hpp"
 #include "tools/command/bench/options.hpp"
+#include "tools/measure/dist_lab.hpp"
 
 namespace tw::bench {
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -17,7 +18,9 @@
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/help_text.hpp"
+#include "tools/command/plan/group_timeline.hpp"
 #include "tools/io/mapped_file.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/report/group_report.hpp"
 #include "tools/report/json_output.hpp"
@@ -149,9 +152,21 @@ void check_options(CLI::App const& verb, plan_request const& r) {
 }
 
 exit_status plan_ranks(plan_request const& r) {
+  std::string const& timeline = r.ranks.timeline;
+  check_replaceable(timeline, "--timeline", "<");
+  constexpr int most_rows = 16;
+  if (!timeline.empty() && r.ranks.ranks > most_rows)
+    refuse("TW0615", "command line", fmt::format("--timeline with {} ranks", r.ranks.ranks),
+           fmt::format("at most {}", most_rows), "");
   device const dev = device_of(r);
   dist::group_plan const g = dist::plan_over_ranks(r.ranks.operation(), problem_of(r),
                                                    r.ranks.ranks, dev, {}, r.ranks.hosts);
+  if (!timeline.empty()) {
+    std::string const svg = call_timeline_svg(g);
+    output_file file(timeline);
+    file.write(std::as_bytes(std::span(svg)));
+    file.commit();
+  }
   if (r.as_json)
     print_json("tilewright.group_plan/1", group_plan_json(g, dev));
   else

@@ -17,6 +17,7 @@
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/tune/tune.hpp"
+#include "tools/command/tune/tune_ranks.hpp"
 #include "tools/io/progress_bar.hpp"
 #include "tools/io/to_stderr.hpp"
 #include "tools/io/to_stdout.hpp"
@@ -52,6 +53,8 @@ struct tune_request {
   std::vector<std::string> sizes, categories, names;
   std::string shapes, dtype = "bf16", out_dtype, layout = "TN", epilogue, export_path;
   result_scale_request scale_d;
+  int ranks = 0;  // 0: one GPU
+  dist::operation op = dist::operation::all_gather_gemm;
   std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
@@ -338,6 +341,25 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--batch", r->batch, "number of GEMMs of each size, stored one after another")
       ->check(above_zero())
       ->capture_default_str();
+  CLI::Option* const ranks =
+      verb->add_option(
+              "--ranks", r->ranks,
+              "measure the paths of calls over this number of GPUs, and store the fastest; "
+              "a size is the GEMM of one GPU, bf16 (docs/several-gpus.md)")
+          ->check(CLI::Range(2, 8));
+  verb->add_option_function<std::string>(
+          "--op",
+          [r](std::string const& word) {
+            auto const* const at =
+                std::find(std::begin(dist::operation_names), std::end(dist::operation_names), word);
+            r->op = static_cast<dist::operation>(at - std::begin(dist::operation_names));
+          },
+          "with --ranks: all-gather (default), reduce-scatter or all-reduce")
+      ->needs(ranks)
+      ->transform(one_of({std::begin(dist::operation_names), std::end(dist::operation_names)}));
+  for (char const* const other :
+       {"--shapes", "--out-dtype", "--dtype", "--layout", "--epilogue", "--batch"})
+    ranks->excludes(verb->get_option(other));
   verb->add_option("--top", r->top, "candidates of each GEMM")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -351,6 +373,7 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->callback([r, &status] {
     status = static_cast<int>(guarded(r->as_json, [&] {
       if (r->list) return list(r->as_json);
+      if (r->ranks > 0) return tune_ranks(parse_sizes(r->sizes), r->op, r->ranks, r->as_json);
       return r->export_path.empty() ? measure(*r) : export_to(r->export_path);
     }));
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dist_lab.cu  A thread for each GPU; all threads take each step of a measurement together.
-#include "tools/command/bench/dist_lab.hpp"
+#include "tools/measure/dist_lab.hpp"
 
 #include <barrier>
 #include <chrono>
