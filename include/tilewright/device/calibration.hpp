@@ -68,6 +68,8 @@ struct gemm_calibration {
   double epilogue_partial_line_factor;  // of TMA boxes that are not lines of 128 bytes
   double epilogue_plain_store_factor;   // without TMA
   double epilogue_fused_clocks;         // of a fused epilogue, per accumulator
+  // For an element of C: by TMA, read by threads two columns at a time, and one at a time
+  double epilogue_c_tma_clocks, epilogue_c_pair_clocks, epilogue_c_single_clocks;
   double exposed_pingpong, exposed_m_major, exposed_64;  // share that ping-pong does not hide
 
   // Split-K and stream-K,

@@ -8,6 +8,7 @@
 
 #include "family/operand_scales.hpp"
 #include "family/sm90_gemm/l2_hints.hpp"
+#include "family/sm90_gemm/loads_c.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -173,6 +174,16 @@ inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, tile_split 
   return parts * (rows * a_bytes + cols * b_bytes);
 }
 
+/// Clocks of the epilogue for an element of C.
+inline double clocks_of_c(gemm_calibration const& m, gemm_problem const& p, gemm_config const& c,
+                          tile_split const& s) {
+  if (!p.c || p.beta == 0) return 0;
+  if (loads_c(c, p, s.split_k_tiles > 0)) return m.epilogue_c_tma_clocks;
+  bool const pairs =
+      c.reads_c_in_pairs() && p.c->ord == order::row_major && size_bytes(p.c->type) == 2;
+  return pairs ? m.epilogue_c_pair_clocks : m.epilogue_c_single_clocks;
+}
+
 /// Clocks that a CTA needs for the scales of a tile's results.
 inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m, double results) {
   if (!p.scale_d) return 0;
@@ -237,6 +248,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
                               (c.d_m ? m.epilogue_m_major_factor : 1) +
                           (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) +
+                          results * clocks_of_c(m, p, c, s) +
                           quantise_clocks(p, dev.model->scales, results);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const exposed = c.tile_m == rows_64 ? m.exposed_64

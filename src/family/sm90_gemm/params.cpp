@@ -12,6 +12,7 @@
 #include "family/operand_scales.hpp"
 #include "family/result_scale.hpp"
 #include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/loads_c.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "family/sm90_gemm/schedules.hpp"
 #include "family/workspace.hpp"
@@ -240,6 +241,13 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     std::int64_t const step = of_rows ? e.c.row_stride : e.c.col_stride;
     e.c.batch_stride = scatters ? 0 : step;  // index arrays name rows of C
     if (!scatters) e.c.data = moved(e.c.data, -(of_rows ? q.m : q.n) * step * size_bytes(e.c.type));
+  }
+  if (!plan.direct_d && loads_c(c, q, s.split_k_tiles > 0) &&
+      reinterpret_cast<std::uintptr_t>(e.c.data) % tma_chunk_bytes == 0) {
+    d_box const box = d_box_of(c);
+    p.c =
+        map_of(e.c.data, *q.c, q.batch, {d_cols, q.m}, {box.cols, box.rows}, box.swizzle, t, false);
+    p.c_by_tma = 1;
   }
   e.fused = fused_of(q, o, plan.swapped);
   e.scales = scales_of_result(c, q, o);

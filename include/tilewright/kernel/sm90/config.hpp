@@ -93,6 +93,13 @@ struct gemm_config {
   TW_HD constexpr bool reads_c_in_pairs() const {
     return !operands().scales && !d_m && !(scaled() && gated()) && !grouped();
   }
+  /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a row-major D of 16 or
+  /// 32 bits, in kernels whose CTAs compute whole tiles of one matrix. Tiles of 256 x 192 lack the
+  /// registers.
+  TW_HD constexpr bool loads_c() const {
+    return operands() == epilogue_operands{} && !d_m && !grouped() && cluster_k == 1 &&
+           !a_in_registers() && size_bytes(d) >= 2 && !is_integer(d) && tile_m * tile_n < 256 * 192;
+  }
   /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.
   TW_HD constexpr bool bulk_copies_scales() const { return scaled() && (!gated() || in_turn()); }

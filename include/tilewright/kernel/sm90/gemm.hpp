@@ -49,6 +49,7 @@ struct gemm_sm90_kernel {
     mbarrier slot_free[C.stages];
     fixup_smem fix;
     int touched[2];
+    [[no_unique_address]] staged_c_smem<C> c;
     [[no_unique_address]] typename cluster_sum<C>::smem k;
     [[no_unique_address]] block_scales_smem<C> scales;
     [[no_unique_address]] group_smem<C> groups;
@@ -97,6 +98,7 @@ struct gemm_sm90_kernel {
     if (thread_id() == 1 * warp_threads) {
       mainloop::init(p, s);
       if constexpr (scheduler::divides_k_in_cluster) cluster_sum<C>::init(s.k);
+      if constexpr (C.loads_c()) staged_c<C>::init(s.c);
       fence_mbarrier_init();
     }
     if (thread_id() == 2 * warp_threads) {
@@ -276,6 +278,27 @@ struct gemm_sm90_kernel {
   /// read C without.
   static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1 && !C.d_m;
 
+  /// C by TMA, for a warpgroup's fragments of a tile.
+  TW_DEVICE static staged_c<C> c_of(params const& p, smem& s, int consumer,
+                                    typename scheduler::tile const& tile, int first_row) {
+    return {p,
+            s.d,
+            s.c,
+            {s.d, consumer, thread_id_anew() % warpgroup_threads},
+            scheduler::place_in_d(p, tile, first_row, 0)};
+  }
+  /// Begins to bring C of a tile: by TMA, or to L2.
+  TW_DEVICE static void begin_c(params const& p, smem& s, int consumer,
+                                typename scheduler::segment const& seg, int first_row) {
+    if constexpr (C.loads_c()) {
+      if (p.c_by_tma != 0) {
+        c_of(p, s, consumer, scheduler::tile_of(p, seg), first_row).begin();
+        return;
+      }
+    }
+    prefetch_c_of(p, seg);
+  }
+
   /// The threads that compute a tile bring its C to L2 while the main loop runs.
   TW_DEVICE static void prefetch_c_of(params const& p, typename scheduler::segment const& seg) {
     constexpr int first = C.pingpong ? 0 : warpgroup_threads;  // thread of the CTA
@@ -322,7 +345,7 @@ struct gemm_sm90_kernel {
         }
       }
       if constexpr (prefetches_c)
-        if (p.epilogue.c.data != nullptr) prefetch_c_of(p, seg);
+        if (p.epilogue.c.data != nullptr) begin_c(p, s, consumer, seg, first_row);
       typename scheduler::tile tile{};
       if constexpr (place_first)  // while the first loads are in flight
         tile = scheduler::uniform(scheduler::tile_of(p, seg));
@@ -362,6 +385,18 @@ struct gemm_sm90_kernel {
     if constexpr (!place_first) tile = scheduler::tile_of(p, seg);
     int const owner = scheduler::divides_k_in_cluster ? cluster_rank() : 0;
     fragment_place const at = scheduler::place_in_d(p, tile, first_row, owner * C.d_cols());
+    if constexpr (C.loads_c()) {
+      if (p.c_by_tma != 0) {
+        if constexpr (std::is_same_v<sum_type<C>, result_type<C>>)
+          store::store_with_c(c_of(p, s, consumer, tile, first_row), acc, staged);
+        else {
+          typename store::fragment results[C.fragments()];
+          convert_sums(results, acc);
+          store::store_with_c(c_of(p, s, consumer, tile, first_row), results, staged);
+        }
+        return;
+      }
+    }
     if constexpr (std::is_same_v<sum_type<C>, result_type<C>>) {
       store::store(p.epilogue, s.d, consumer, at, acc, staged);
     } else {

@@ -61,6 +61,8 @@ struct gemm_params {
   int a_scales_by_bulk;   // 1: bulk copies load the scales of A (family/operand_scales.hpp)
   group_params group;     // for kernels with gemm_config::grouped()
   weight_params weights;  // for kernels with gemm_config::weights: A
+  tensor_map c;           // for kernels with gemm_config::loads_c(): (n, m, batch), in boxes of D
+  int c_by_tma;           // 1: TMA loads C
 };
 
 }  // namespace tw

@@ -9,6 +9,7 @@
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/staged_c.hpp"
 #include "tilewright/kernel/sm90/epilogue/store.hpp"
 
 namespace tw {
@@ -31,13 +32,7 @@ struct plain_epilogue : epilogue_store<C> {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
     constexpr int groups = Fragments * epilogue_tiles / staged.group;
     d_destination<C> const d = d_of<C>(p, at);  // once, for it may read memory
-    float alpha = alpha_of<C>(p, at);
-    if constexpr (takes_scales(C)) {
-      if (p.fused.row_scale != nullptr || p.fused.col_scale != nullptr) {
-        multiply_scales(p, alpha, at, acc);
-        alpha = 1;
-      }
-    }
+    float const alpha = alpha_after_scales(p, at, acc);
     if (sums_are_d(p, at.below(wgmma_m * (Fragments - 1)), alpha))
       unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, state); });
     else
@@ -46,7 +41,44 @@ struct plain_epilogue : epilogue_store<C> {
     state.set_used();
   }
 
+  /// Stores a warpgroup's fragments as store() does, with C that `loaded` brings. A rolled loop, as
+  /// in store_any().
+  template <int Fragments>
+  TW_DEVICE static void store_with_c(staged_c<C> const& loaded, fragment (&acc)[Fragments],
+                                     staging_state& state) {
+    epilogue_params const& p = loaded.p.epilogue;
+    d_destination<C> const d = d_of<C>(p, loaded.at);
+    float const alpha = alpha_after_scales(p, loaded.at, acc);
+    TW_NO_UNROLL
+    for (int i = 0; i < c_buffers<C>::tiles; ++i) {
+      fragment_place const to = loaded.place_of(i);
+      TW_UNROLL
+      for (int x = 0; x < tile_regs; ++x) acc[0][x] = times_alpha(alpha, acc[0][x]);
+      loaded.wait(i, state.odd_loads());
+      loaded.add(loaded.buffer(i), acc[0]);
+      base::store_tile(loaded.w, d, base::end_of(to) <= p.tma_end, loaded.buffer(i), to,
+                       tile_results<fragment>{acc[0], 0});
+      loaded.load_next(i);
+      move_down<tile_regs>(acc);
+    }
+    if constexpr (c_buffers<C>::turns % 2 != 0) state.swap_loads();
+  }
+
  private:
+  /// The factor that the sums still need: alpha, or 1 after their row and column scales.
+  template <int Fragments>
+  TW_DEVICE static float alpha_after_scales(epilogue_params const& p, fragment_place at,
+                                            fragment (&acc)[Fragments]) {
+    float const alpha = alpha_of<C>(p, at);
+    if constexpr (takes_scales(C)) {
+      if (p.fused.row_scale != nullptr || p.fused.col_scale != nullptr) {
+        multiply_scales(p, alpha, at, acc);
+        return 1;
+      }
+    }
+    return alpha;
+  }
+
   /// Is D the sum itself, without alpha and beta?
   static constexpr bool exact = holds_integer_sums(C.d);
 

@@ -39,11 +39,14 @@ class staging_state {
   /// The half that the i-th store from now on fills.
   TW_DEVICE int half(int i = 0) const { return (i + bits_) % 2; }
   TW_DEVICE void swap_halves() { bits_ ^= 1; }
-  TW_DEVICE bool used() const { return bits_ >= 2; }
-  TW_DEVICE void set_used() { bits_ |= 2; }
+  TW_DEVICE bool used() const { return bits_ >= 4; }
+  TW_DEVICE void set_used() { bits_ |= 4; }
+  /// Has TMA loaded C an odd number of times to each buffer (staged_c.hpp)?
+  TW_DEVICE bool odd_loads() const { return (bits_ & 2) != 0; }
+  TW_DEVICE void swap_loads() { bits_ ^= 2; }
 
  private:
-  int bits_ = 0;  // one register: the half, and 2 once used
+  int bits_ = 0;  // one register: the half, 2 after an odd number of loads, 4 once used
 };
 
 /// A thread's results of an epilogue tile: accumulators from `first` on.
@@ -91,6 +94,23 @@ struct tile_writer {
     sync();
   }
   TW_DEVICE void sync() const { named_barrier_sync(barrier(), warpgroup_threads); }
+
+  /// Reads a staging buffer of 16-bit elements that fill_16() writes: use(i, pair) gets the elements
+  /// that belong to results i and i + 1. A warp reads what it will write.
+  template <class Use>
+  TW_DEVICE void read_16(std::uint16_t const* s, Use use) const {
+    static_assert(!box.m_major && !rows::of_bytes && !rows::of_words);
+    int const row = row_of_stmatrix();
+    unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
+      constexpr int q = step;
+      constexpr bool half = box.cols - matrix_pair * q == matrix;
+      constexpr int count = half ? 2 : 4;
+      int const col = matrix_pair * q + (half ? 0 : matrix * (lane() / matrix_pair));
+      b32<count> const v = ldmatrix<count>(s + offset<box_layout>(row, col));
+      TW_UNROLL
+      for (int j = 0; j < count; ++j) use(matrix * q + 2 * j, v.r[j]);
+    });
+  }
 
   /// Writes the thread's results to a staging buffer. Results: value i is results[i].
   template <class Results>

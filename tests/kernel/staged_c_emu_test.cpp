@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// staged_c_emu_test.cpp  C by TMA (kernel/sm90/epilogue/staged_c.hpp): the bits of D are those of a
+//                        C that threads read, for every kernel, in place and beside D.
+#include <algorithm>
+#include <set>
+
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/gemm_cases.hpp"
+
+namespace tw::test {
+namespace {
+
+struct staged_types {
+  elem ab, d;
+};
+
+/// D = alpha A B + beta C. C is in D's memory if in_place.
+struct with_c {
+  product p;
+  bool in_place;
+
+  with_c(std::mt19937_64& rng, staged_types t, int m, int n, int k, int batch, bool in_place)
+      : in_place(in_place) {
+    std::normal_distribution<float> normal;
+    auto const fill = [&] { return normal(rng); };
+    int const chunk = 16 / size_bytes(t.d);
+    int const pad = (n + chunk - 1) / chunk * chunk - n;
+    p.a = make_matrix(t.ab, order::row_major, m, k, 0, fill, batch);
+    p.b = make_matrix(t.ab, order::col_major, k, n, 0, fill, batch);
+    p.d = make_matrix(t.d, order::row_major, m, n, pad, fill, batch);
+    elem const of_c = t.d == elem::f32 ? elem::f32
+                      : in_place       ? t.d
+                      : rng() % 2 == 0 ? elem::bf16
+                                       : elem::f16;
+    p.c = in_place
+              ? p.d
+              : make_matrix(of_c, order::row_major, m, n, pad + chunk * (rng() % 2), fill, batch);
+    p.problem = {m,        n,        k,        p.a.desc,
+                 p.b.desc, p.d.desc, p.c.desc, rng() % 2 == 0 ? 1.0F : 0.5F,
+                 -0.75F,   batch};
+  }
+  gemm_operands operands() {
+    gemm_operands o = p.operands();
+    if (in_place) o.c = o.d;
+    return o;
+  }
+  /// D's bytes after a run of `plan`; C, and D before the run, are as made.
+  std::vector<std::byte> run(gemm_plan const& plan, gemm_operands o, std::uint64_t seed) {
+    std::vector<std::byte> const before = p.d.bytes;
+    emu_options options;
+    options.policy = async_policy::random;
+    options.seed = seed;
+    options.random_warps = true;
+    options.sms = 3;
+    emulate(plan, o, options);
+    std::vector<std::byte> const after = p.d.bytes;
+    std::copy(before.begin(), before.end(), p.d.bytes.begin());  // D stays where it is
+    return after;
+  }
+};
+
+/// C of `x`, moved to an address that TMA does not take.
+class moved_c {
+ public:
+  explicit moved_c(matrix const& c) : bytes_(c.bytes.size() + 16) {
+    auto const address = reinterpret_cast<std::uintptr_t>(bytes_.data());
+    first_ = (16 - address % 16) % 16 + static_cast<std::size_t>(size_bytes(c.desc.type));
+    std::copy(c.bytes.begin() + static_cast<std::ptrdiff_t>(c.offset_bytes), c.bytes.end(),
+              bytes_.begin() + static_cast<std::ptrdiff_t>(first_));
+  }
+  void const* data() const { return bytes_.data() + first_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t first_;
+};
+
+class StagedC : public testing::TestWithParam<staged_types> {};
+
+TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
+  std::mt19937_64 rng(20261129 + static_cast<int>(GetParam().ab) * 16 +
+                      static_cast<int>(GetParam().d));
+  emu_workspace space;
+  std::set<std::string> kernels;
+  int in_place = 0, batches = 0;
+  struct extents {
+    int m, n, k, batch;
+  };
+  // Several tiles for a CTA, tiles that D's end cuts, and parts of a 16-byte unit at its end.
+  for (extents const& e : {extents{600, 520, 144, 1}, {130, 1001, 80, 1}, {300, 264, 208, 3}}) {
+    if (size_bytes(GetParam().ab) == 1 && e.k % 16 != 0) continue;
+    for (bool const own : {false, true}) {
+      with_c x(rng, GetParam(), e.m, e.n, e.k, e.batch, own);
+      gemm_operands operands = x.operands();
+      space.give(operands);
+      for (gemm_plan const& plan :
+           plan_candidates(x.p.problem, operands, with_sm_count(known_device("h200"), 3))) {
+        if (!is_sm90_gemm(plan) || plan.swapped || !config_of(plan).loads_c() ||
+            plan.schedule.split_k_tiles > 0)
+          continue;
+        SCOPED_TRACE(plan.kernel + (own ? ", in place" : "") + ", " + x.p.text());
+        ASSERT_EQ(make_params(plan, plan.normal, operands, target::emu).c_by_tma, 1);
+        std::vector<std::byte> const got = x.run(plan, operands, rng());
+        moved_c const moved(x.p.c);
+        gemm_operands beside = operands;
+        beside.c = moved.data();
+        ASSERT_EQ(make_params(plan, plan.normal, beside, target::emu).c_by_tma, 0);
+        ASSERT_TRUE(got == x.run(plan, beside, rng()));
+        if (!own && size_bytes(GetParam().ab) == 2) {
+          product made = x.p;
+          made.d.bytes = got;
+          for (std::int64_t of = 0; of < e.batch; ++of) expect_right_product(made, of);
+        }
+        kernels.insert(plan.kernel);
+        in_place += own, batches += e.batch > 1;
+        if (HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GE(kernels.size(), 1U);
+  EXPECT_GE(in_place, 1);
+  EXPECT_GE(batches, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, StagedC,
+    testing::Values(staged_types{elem::bf16, elem::bf16}, staged_types{elem::bf16, elem::f32},
+                    staged_types{elem::f16, elem::f16}, staged_types{elem::e4m3, elem::bf16},
+                    staged_types{elem::tf32, elem::f32}),
+    [](auto const& i) {
+      return std::string(name(i.param.ab)) + "_" + std::string(name(i.param.d));
+    });
+
+}  // namespace
+}  // namespace tw::test
