@@ -43,6 +43,7 @@ enum class mainloop_kind : std::uint8_t {
   promoted,                 // promoted.hpp
   promoted_from_registers,  // promoted_from_registers.hpp
   fragments_in_turn,        // fragments_in_turn.hpp
+  parts_in_turn,            // parts_in_turn.hpp
   block_scaled              // block_scaled.hpp
 };
 
@@ -130,6 +131,12 @@ struct gemm_config {
   TW_HD constexpr bool in_turn() const {
     return promote_k() == tile_k() && fragments() == 2 && tile_n <= 128;
   }
+  /// Do the K blocks of a warpgroup use two accumulators of wgmma in turn, beside the promoted sums?
+  /// Three warpgroups have no registers for them.
+  TW_HD constexpr bool parts_in_turn() const {
+    return promote_k() == tile_k() && fragments() == 1 && math_warpgroups() <= 2 && tile_n <= 128 &&
+           !a_in_registers();
+  }
   TW_HD constexpr bool integer_sums() const {
     return traits_of(a.multiplied).sums == accumulation::s32;
   }
@@ -157,6 +164,7 @@ struct gemm_config {
   TW_HD constexpr weight_format weights() const { return a.weights(); }
   TW_HD constexpr mainloop_kind mainloop() const {
     return in_turn()                             ? mainloop_kind::fragments_in_turn
+           : parts_in_turn()                     ? mainloop_kind::parts_in_turn
            : scaled()                            ? mainloop_kind::block_scaled
            : promote_k() > 0 && a_in_registers() ? mainloop_kind::promoted_from_registers
            : promote_k() > 0                     ? mainloop_kind::promoted

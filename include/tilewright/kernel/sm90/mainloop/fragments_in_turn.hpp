@@ -74,21 +74,6 @@ struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
     // Tail: without a block none was the last.
     if (part.blocks == 0) issued.notify();
   }
-
-  /// Sums are added as they are, times a 1 that the compiler does not know: ptxas assigns FADD
-  /// registers so that it spills, and FFMA not.
-  struct no_scales {
-    float one;
-    template <class Smem>
-    TW_DEVICE void read(Smem&, int) const {}
-    template <int F, class To, class From>
-    TW_DEVICE void add(To& to, From& from, int) const {
-      TW_UNROLL
-      for (int i = 0; i < From::size; ++i) to[i] = fmaf(one, from[i], to[i]);
-    }
-    template <class Smem>
-    TW_DEVICE void finish(Smem&, int) const {}
-  };
 };
 
 }  // namespace tw

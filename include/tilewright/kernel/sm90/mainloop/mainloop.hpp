@@ -10,6 +10,8 @@
 //   block_scaled.hpp             sums of a part of K times scales, added in float32
 //   fragments_in_turn.hpp        sums of a K block, also times scales, added in float32 for one
 //                                fragment of a warpgroup after the other
+//   parts_in_turn.hpp            sums of a K block, also times scales, added in float32 while the
+//                                next K block is multiplied
 //
 // stages.hpp is common to them; ../loads.hpp has the producer's half.
 #pragma once
@@ -19,5 +21,6 @@
 #include "tilewright/kernel/sm90/mainloop/from_registers.hpp"
 #include "tilewright/kernel/sm90/mainloop/from_smem.hpp"
 #include "tilewright/kernel/sm90/mainloop/narrow.hpp"
+#include "tilewright/kernel/sm90/mainloop/parts_in_turn.hpp"
 #include "tilewright/kernel/sm90/mainloop/promoted.hpp"
 #include "tilewright/kernel/sm90/mainloop/promoted_from_registers.hpp"

@@ -22,6 +22,21 @@ struct consumer_part {
   int blocks;
 };
 
+/// Sums are added as they are, times a 1 that the compiler does not know: ptxas assigns FADD
+/// registers so that it spills, and FFMA not.
+struct no_scales {
+  float one;
+  template <class Smem>
+  TW_DEVICE void read(Smem&, int) const {}
+  template <int F, class To, class From>
+  TW_DEVICE void add(To& to, From& from, int) const {
+    TW_UNROLL
+    for (int i = 0; i < From::size; ++i) to[i] = fmaf(one, from[i], to[i]);
+  }
+  template <class Smem>
+  TW_DEVICE void finish(Smem&, int) const {}
+};
+
 /// Smem, in all functions: shared memory with the members a, b, ab_landed, slot_free and scales.
 template <gemm_config C>
 struct mainloop_stages {
