@@ -89,17 +89,19 @@ struct gemm_config {
            sums == sum_form::scaled_columns;
   }
   /// Has a thread registers left to read C of 16 bits two columns at a time (add_c.hpp)? Kernels
-  /// that quantise D have not, nor have kernels with scales and a gate, nor have kernels of groups.
+  /// that quantise D or have one of 8 bits have not, nor have kernels with scales and a gate, nor
+  /// have kernels of groups.
   /// If D is column-major, the columns of C are seldom adjacent.
   TW_HD constexpr bool reads_c_in_pairs() const {
-    return !operands().scales && !d_m && !(scaled() && gated()) && !grouped();
+    return !operands().scales && !d_m && !(scaled() && gated()) && !grouped() && size_bytes(d) > 1;
   }
   /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a row-major D of 16 or
-  /// 32 bits, in kernels whose CTAs compute whole tiles of one matrix. Tiles of 256 x 192 lack the
-  /// registers.
+  /// 32 bits, in kernels whose CTAs compute whole tiles of one matrix. Tiles of 192 x 192 and more,
+  /// and kernels that convert sums of f16, lack the registers.
   TW_HD constexpr bool loads_c() const {
     return operands() == epilogue_operands{} && !d_m && !grouped() && cluster_k == 1 &&
-           !a_in_registers() && size_bytes(d) >= 2 && !is_integer(d) && tile_m * tile_n < 256 * 192;
+           !a_in_registers() && size_bytes(d) >= 2 && !is_integer(d) &&
+           tile_m * tile_n < 192 * 192 && sums != sum_form::f16;
   }
   /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.

@@ -90,8 +90,10 @@ struct gemm_sm90_kernel {
   static constexpr int my_turn = 5;
 
   // 168 registers for each of 384 threads, 128 for 512: what the producer's warpgroup gives back.
-  static constexpr int producer_regs = consumers == 3 ? 32 : 40;
-  static constexpr int consumer_regs = consumers == 3 ? 160 : 232;
+  // Warps that gather rows and copy scales need more than 40.
+  static constexpr bool gathers_and_scales = C.scaled() && C.gathers() && consumers == 2;
+  static constexpr int producer_regs = consumers == 3 ? 32 : gathers_and_scales ? 56 : 40;
+  static constexpr int consumer_regs = consumers == 3 ? 160 : gathers_and_scales ? 224 : 232;
 
   /// One thread of each warp of the producer's warpgroup initialises something.
   TW_DEVICE static void set_up(params const& p, smem& s) {
@@ -275,8 +277,10 @@ struct gemm_sm90_kernel {
   }
 
   /// Kernels of groups, of CTAs that divide K among them, and swap-AB kernels, whose C is small,
-  /// read C without.
-  static constexpr bool prefetches_c = !C.grouped() && C.cluster_k == 1 && !C.d_m;
+  /// read C without; so do the largest tiles of 8-bit operands, which lack the registers.
+  static constexpr bool prefetches_c =
+      !C.grouped() && C.cluster_k == 1 && !C.d_m &&
+      (size_bytes(C.a.multiplied) > 1 || C.fragments() * C.tile_n < 256 || C.promote_k() > 0);
 
   /// C by TMA, for a warpgroup's fragments of a tile.
   TW_DEVICE static staged_c<C> c_of(params const& p, smem& s, int consumer,
