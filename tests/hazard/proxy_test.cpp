@@ -18,7 +18,8 @@ TEST(AccessTable, NamesWritesAndProxies) {
        {hazard::plain_write, hazard::stmatrix, hazard::tma_write, hazard::cp_async_write,
         hazard::async_write, hazard::undefined, hazard::tma_store_write, hazard::tma_reduce,
         hazard::atomic_write, hazard::umma_write, hazard::tmem_store, hazard::tmem_copy_write,
-        hazard::tmem_free, hazard::bulk_reduce, hazard::answer_write, hazard::peer_write}) {
+        hazard::tmem_free, hazard::bulk_reduce, hazard::answer_write, hazard::peer_write,
+        hazard::engine_write}) {
     EXPECT_TRUE(is_write(a)) << emu::hazard::traits(a).noun;
     ++writes;
   }

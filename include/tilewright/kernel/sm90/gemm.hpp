@@ -263,9 +263,11 @@ struct gemm_sm90_kernel {
     rows.finish(s, slot);
   }
 
-  /// Kernels with few accumulators have registers for the tile's place during the main loop.
+  /// Kernels with few accumulators have registers for the tile's place during the main loop. Two
+  /// warpgroups with a main loop for each of several widths have not: ptxas serialised the wgmmas.
   static constexpr bool place_first =
-      C.scaled() || C.in_turn() || (C.fragments() * C.tile_n <= 128 && !C.fused());
+      C.scaled() || C.in_turn() ||
+      (C.fragments() * C.tile_n <= 128 && !C.fused() && !(C.varies_tile_n() && consumers == 2));
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
