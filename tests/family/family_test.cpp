@@ -89,6 +89,12 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   if (f.groups != group_axis::none) {
     p.groups = group_desc{.axis = f.groups, .count = 3};
     if (f.groups == group_axis::k) p.d.batch_stride_elems = p.m * p.d.pitch_elems;
+    if (f.groups == group_axis::k && f.scaled) {  // each group begins a block of scales
+      constexpr std::int64_t block = 128;
+      p.groups->scale_blocks = (p.k + block - 1) / block + p.groups->count;
+      p.scale_a = make_scale({false, p.m, block * p.groups->scale_blocks}, scaling::block_1x128);
+      p.scale_b = make_scale({true, p.n, block * p.groups->scale_blocks}, scaling::block_1x128);
+    }
   }
   if (f.epilogue.ops) p.epilogue.act = activation::relu;
   if (f.epilogue.gate) p.epilogue.gate = gating::split;
