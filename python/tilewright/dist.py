@@ -25,7 +25,8 @@ __all__ = ["Group"]
 
 _WORKSPACE_BYTES = 64 << 20
 _numbers = itertools.count()
-_groups = weakref.WeakValueDictionary()  # by name: torch's operators take a word
+# By name: torch's operators take a word.
+_groups: weakref.WeakValueDictionary[str, "Group"] = weakref.WeakValueDictionary()
 
 
 class Group:

@@ -87,7 +87,7 @@ std::optional<rejection> check_weights(gemm_problem const& p) {
     return rejection{
         "TW0467", "gate of a GEMM with 4-bit weights", text_of(gate),
         fmt::format("{}, which the weights are prepared for", text_of(prepared_for)),
-        "`tilewright prepare --gate split` (or interleaved) puts gate and up rows 8 apart"};
+        "prepared for this gate, weights have gate and up rows 8 apart (`tilewright prepare`)"};
   if (p.groups && p.groups->axis == group_axis::k)
     return refuse("groups of K", "groups of rows, or none");
   return check_one(p, x);

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "family/as_run.hpp"
 #include "family/bind.hpp"
 #include "family/gemv/instances.hpp"
 #include "family/sm100_gemm/instances.hpp"
@@ -98,6 +99,7 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   }
   if (f.epilogue.ops) p.epilogue.act = activation::relu;
   if (f.epilogue.gate) p.epilogue.gate = gating::split;
+  if (f.epilogue.gate && p.weights_a) p.weights_a.gate = gating::split;
   if (f.epilogue.scales && f.block_scaled)
     p.scale_d = make_block_result(*f.block_scaled, p.m, d_cols);
   else if (f.epilogue.scales && d == row_major)
@@ -116,16 +118,19 @@ TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
       kernel_facts const facts = f->facts(kernel);
       int planned = 0;
       for (int i = 0; i < 3; ++i) {
-        gemm_problem const p = problem_of(facts, rng);
+        // A gate pairs rows of weights: columns of the GEMM that is requested.
+        bool const pairs_rows = facts.weights && facts.epilogue.gate;
+        gemm_problem const run = problem_of(facts, rng);
+        gemm_problem const p = pairs_rows ? transposed(run_form{run}).problem : run;
         ASSERT_FALSE(accept(p)) << f->name(kernel) << ": " << accept(p)->what;
-        EXPECT_TRUE(f->computes(p)) << f->name(kernel);
+        EXPECT_TRUE(f->computes(run)) << f->name(kernel);
         device const dev =
             with_sm_count(known_device(facts.device), facts.device_sms > 0 ? facts.device_sms : 4);
         auto const plans = plan_candidates(p, with_workspace(), dev, kernel_set::all);
         for (gemm_plan const& x : plans)
           EXPECT_EQ(x.workspace_bytes, workspace_of(x).bytes) << x.kernel;
         planned += std::ranges::any_of(plans, [&](gemm_plan const& x) {
-          return x.family == f && x.instance == kernel && !x.swapped && !x.stage_d;
+          return x.family == f && x.instance == kernel && x.swapped == pairs_rows && !x.stage_d;
         });
       }
       EXPECT_GT(planned, 0) << f->name(kernel);

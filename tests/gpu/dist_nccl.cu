@@ -147,9 +147,8 @@ int killed_process(int rank, int ranks, shared_state& shared) {
   bool const named = (r.code == "TW0905" || r.code == "TW0906") &&
                      has(r, "for rank " + std::to_string(ranks - 1) + " in call 2");
   std::printf("%s rank %d: %s\n", named ? "ok   " : "WRONG", rank, to_string(r).c_str());
-  // The process and its context live on.
+  // The process and its context live on; D of the call that failed may be anything.
   must(cudaDeviceSynchronize());
-  x.expect(0, c.text);
   std::fflush(stdout);
   _exit(named && !testing::Test::HasFailure() ? 0 : 1);  // its communicator is not usable
 }

@@ -184,6 +184,7 @@ SEEN = {
         "--json": (LADDER, "--json"),
     },
     "plan": {
+        "--timeline": ("plan 64 512 512 --ranks 2 --op all-gather", "--timeline t.svg"),
         "--model": (PLAN, MODEL), "--tp": (MODEL, "--tp 2"),
         **{o: (MODEL, f"{o} {x}") for o, x in (("--tokens", 64), ("--formats", "f16"))},
         "--dtype": (PLAN, "--dtype e4m3"), "--weights": prepare_options.PLAN,

@@ -88,7 +88,7 @@ struct launch_options {
 /// of the result are the same each time. Operands whose pitch or base TMA cannot address (no
 /// multiple of 16 bytes) are copied to the workspace; without room for that it refuses (TW0410).
 /// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
-/// The current device, and an error that cudaPeekAtLastError() returned before, stay as they were.
+/// The current device stays as it was.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how = {});
 void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream,

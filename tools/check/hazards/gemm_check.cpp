@@ -136,14 +136,25 @@ class gemm_runner {
       if (r.vector != nullptr) set_address(o, r.is, line), line += vector;
     o.group_alpha = vectors.bytes.data();
     bool const blocks = facts_.block_scaled.has_value();
+    bool const anew = facts_.scaled && axis == group_axis::k;  // each group begins a block
+    constexpr std::int64_t block_k = 128;
+    if (anew) p.groups->scale_blocks = (k + block_k - 1) / block_k + results;
+    std::int64_t const k_of_scales = anew ? p.groups->scale_blocks * block_k : k;
     ab_table<checked_matrix> scales{
-        checked_matrix(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0),
-        checked_matrix(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0)};
+        checked_matrix(elem::f32, row_major, 1, scale_elems(m, k_of_scales, blocks), 0),
+        checked_matrix(elem::f32, row_major, 1, scale_elems(n, k_of_scales, blocks), 0)};
     ab_table<float> const second_levels{0.0123F, 3.7F};
     bool in_main_loop = blocks;
     for (role const x : a_and_b) {
       if (!blocks && !facts_.scaled) continue;
-      scaled_operand const of{x == role::b, outer_extent(p, x), k};
+      scaled_operand const of{x == role::b, outer_extent(p, x), k_of_scales};
+      if (anew) {
+        scales[x].fill(random);
+        scale(p, x) = make_scale(of, scaling::block_1x128);
+        set_address(o, scales_of(x), scales[x].bytes.data());
+        in_main_loop = true;
+        continue;
+      }
       scale(p, x) = blocks ? random_block_scales(of, *facts_.block_scaled, scales[x], random)
                            : random_scales(of, scales[x], random);
       in_main_loop = in_main_loop || !fits_epilogue(*scale(p, x), of.outer, k);

@@ -6,9 +6,15 @@
 
 namespace tw {
 
-struct call_site {
-  TW_HD static constexpr call_site here() { return {}; }
+namespace detail {
+
+struct no_site {
+  TW_HD static constexpr no_site here() { return {}; }
 };
+
+}  // namespace detail
+
+using call_site = detail::no_site;
 
 template <class Call>
 TW_DEVICE void in_name_of(call_site, Call const& call) {
