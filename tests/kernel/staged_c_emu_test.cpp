@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged_c_emu_test.cpp  C by TMA (kernel/sm90/epilogue/staged_c.hpp): the bits of D are those of a
-//                        C that threads read, for every kernel, in place and beside D.
+// staged_c_emu_test.cpp  C by TMA (kernel/sm90/epilogue/staged_c.hpp): D has the bits that a C
+//                        read by threads gives, for every kernel, in place and elsewhere.
 #include <algorithm>
 #include <set>
 
@@ -56,7 +56,7 @@ struct with_c {
     options.sms = 3;
     emulate(plan, o, options);
     std::vector<std::byte> const after = p.d.bytes;
-    std::copy(before.begin(), before.end(), p.d.bytes.begin());  // D stays where it is
+    std::copy(before.begin(), before.end(), p.d.bytes.begin());  // the address of D stays
     return after;
   }
 };

@@ -184,7 +184,7 @@ SEEN = {
         "--json": (LADDER, "--json"),
     },
     "plan": {
-        "--timeline": ("plan 64 512 512 --ranks 2 --op all-gather", "--timeline t.svg"),
+        "--timeline": (PLAN + " --ranks 2 --op all-gather", "--timeline t.svg"),
         "--model": (PLAN, MODEL), "--tp": (MODEL, "--tp 2"),
         **{o: (MODEL, f"{o} {x}") for o, x in (("--tokens", 64), ("--formats", "f16"))},
         "--dtype": (PLAN, "--dtype e4m3"), "--weights": prepare_options.PLAN,
@@ -192,8 +192,7 @@ SEEN = {
         "--out-dtype": (PLAN, "--out-dtype f32"),
         "--promote": (PLAN + " --dtype e4m3 --all-kernels", "--promote never"),
         "--f16-sums": (PLAN + " --dtype f16 --all-kernels --top 0", "--f16-sums"),
-        "--wrap": ("plan 64 64 1000000 --dtype s8", "--wrap"),
-        "--invariant": (PLAN, "--invariant"),
+        "--wrap": ("plan 64 64 1000000 --dtype s8", "--wrap"), "--invariant": (PLAN, "--invariant"),
         "--scale-a": (PLAN + " --dtype e4m3 --all-kernels", "--scale-a 1x128"),
         "--scale-b": (PLAN + " --dtype e4m3 --all-kernels", "--scale-b 128x128"),
         "--scale-d": (PLAN + " --out-dtype e4m3 --scale-d given --all-kernels",

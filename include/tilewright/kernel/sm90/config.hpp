@@ -133,8 +133,8 @@ struct gemm_config {
   TW_HD constexpr bool in_turn() const {
     return promote_k() == tile_k() && fragments() == 2 && tile_n <= 128;
   }
-  /// Do the K blocks of a warpgroup use two accumulators of wgmma in turn, beside the promoted sums?
-  /// Three warpgroups have no registers for them.
+  /// Do the K blocks of a warpgroup use two accumulators of wgmma in turn? Three warpgroups lack
+  /// the registers.
   TW_HD constexpr bool parts_in_turn() const {
     return promote_k() == tile_k() && fragments() == 1 && math_warpgroups() <= 2 && tile_n <= 128 &&
            !a_in_registers();

@@ -95,8 +95,8 @@ struct tile_writer {
   }
   TW_DEVICE void sync() const { named_barrier_sync(barrier(), warpgroup_threads); }
 
-  /// Reads a staging buffer of 16-bit elements that fill_16() writes: use(i, pair) gets the elements
-  /// that belong to results i and i + 1. A warp reads what it will write.
+  /// Reads a staging buffer of 16-bit elements, in the order of fill_16(): use(i, pair) gets the
+  /// elements of results i and i + 1. A warp reads the places that it will write.
   template <class Use>
   TW_DEVICE void read_16(std::uint16_t const* s, Use use) const {
     static_assert(!box.m_major && !rows::of_bytes && !rows::of_words);
