@@ -88,8 +88,9 @@ tw_group_call own_copy_of(tw_group_call const* given) {
   return own_copy("tw_group_call", given, offsetof(tw_group_call, others));
 }
 
-/// The reader of tensors takes GEMMs of one device, whose A and D have equal rows: D and all that
-/// has its rows, or else A, are read with the other number of rows.
+/// A GEMM over ranks, from the call's tensors. The reader of tensors expects that A and D have
+/// equal rows, as in a GEMM of one device. So D, C, aux and a bias along rows are read with the
+/// rows of A. In an all-gather whose rank has fewer than two rows all are read with the rows of D.
 rank_gemm read(tw_group_call const& c, int ranks, int rank, gemm_call const& call) {
   rank_gemm r{
       static_cast<operation>(index_of("operation", c.operation, dist::operation_names)), {}, {}};

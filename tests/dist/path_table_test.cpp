@@ -15,7 +15,7 @@ namespace {
 
 path_key const key{operation::gemm_reduce_scatter, 4, elem::bf16, 64, 8192, "NVIDIA H200"};
 
-/// While it lives, TILEWRIGHT_TUNE names a file of a new folder.
+/// Sets TILEWRIGHT_TUNE to a file in a new folder; the destructor restores the variable.
 struct own_file {
   std::string folder = "/tmp/tilewright-paths-XXXXXX", before;
   own_file() {

@@ -14,6 +14,7 @@ namespace {
 
 struct staged_types {
   elem ab, d;
+  int promote_k = 128;  // of 8-bit floats
 };
 
 /// D = alpha A B + beta C. C is in D's memory if in_place.
@@ -40,6 +41,7 @@ struct with_c {
     p.problem = {m,        n,        k,        p.a.desc,
                  p.b.desc, p.d.desc, p.c.desc, rng() % 2 == 0 ? 1.0F : 0.5F,
                  -0.75F,   batch};
+    if (size_bytes(t.ab) == 1 && !is_integer(t.ab)) p.problem.precision.promote_k = t.promote_k;
   }
   gemm_operands operands() {
     gemm_operands o = p.operands();
@@ -84,7 +86,7 @@ TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
                       static_cast<int>(GetParam().d));
   emu_workspace space;
   std::set<std::string> kernels;
-  int in_place = 0, batches = 0;
+  int by_tma = 0, in_place = 0, batches = 0;
   struct extents {
     int m, n, k, batch;
   };
@@ -97,11 +99,10 @@ TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
       space.give(operands);
       for (gemm_plan const& plan :
            plan_candidates(x.p.problem, operands, with_sm_count(known_device("h200"), 3))) {
-        if (!is_sm90_gemm(plan) || plan.swapped || !config_of(plan).loads_c() ||
-            plan.schedule.split_k_tiles > 0)
-          continue;
+        if (!is_sm90_gemm(plan) || plan.swapped) continue;
+        bool const loads = config_of(plan).loads_c() && plan.schedule.split_k_tiles == 0;
         SCOPED_TRACE(plan.kernel + (own ? ", in place" : "") + ", " + x.p.text());
-        ASSERT_EQ(make_params(plan, plan.normal, operands, target::emu).c_by_tma, 1);
+        ASSERT_EQ(make_params(plan, plan.normal, operands, target::emu).c_by_tma, loads ? 1 : 0);
         std::vector<std::byte> const got = x.run(plan, operands, rng());
         moved_c const moved(x.p.c);
         gemm_operands beside = operands;
@@ -114,12 +115,15 @@ TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
           for (std::int64_t of = 0; of < e.batch; ++of) expect_right_product(made, of);
         }
         kernels.insert(plan.kernel);
-        in_place += own, batches += e.batch > 1;
+        by_tma += loads, in_place += own, batches += e.batch > 1;
         if (HasFailure()) return;
       }
     }
   }
   EXPECT_GE(kernels.size(), 1U);
+  // The only kernels of these types in the representative set have the largest tile.
+  bool const largest = GetParam().promote_k == 0 || is_integer(GetParam().ab);
+  EXPECT_EQ(by_tma > 0, !largest);
   EXPECT_GE(in_place, 1);
   EXPECT_GE(batches, 1);
 }
@@ -128,9 +132,11 @@ INSTANTIATE_TEST_SUITE_P(
     Types, StagedC,
     testing::Values(staged_types{elem::bf16, elem::bf16}, staged_types{elem::bf16, elem::f32},
                     staged_types{elem::f16, elem::f16}, staged_types{elem::e4m3, elem::bf16},
-                    staged_types{elem::tf32, elem::f32}),
+                    staged_types{elem::tf32, elem::f32}, staged_types{elem::e4m3, elem::bf16, 0},
+                    staged_types{elem::s8, elem::bf16}),
     [](auto const& i) {
-      return std::string(name(i.param.ab)) + "_" + std::string(name(i.param.d));
+      return std::string(name(i.param.ab)) + "_" + std::string(name(i.param.d)) +
+             (i.param.promote_k == 128 ? "" : "_fast");
     });
 
 }  // namespace

@@ -19,11 +19,13 @@ inline bool starts_early(gemm_plan const& plan, tile_split const& s, cost const&
   if (t.total_us >= m.max_us) return false;
   gemm_config const& c = config_of(plan);
   int const ctas = s.clusters * c.cluster();
-  // Of 8-bit operands without scales in the main loop, 81 of 98 plans of at most a CTA for each SM
+  // Of 8-bit operands without scales in the main loop, 80 of 97 plans of at most a CTA for each SM
   // gain or lose so (docs/decisions/0071): the CTAs of both launches fit, or a few SMs are free.
   if (size_bytes(c.a.multiplied) == 1 && !c.scaled() && ctas <= dev.sm_count && t.copies_us == 0) {
+    // Shares of the SMs: both launches fit; a few SMs are free, at least and at most; all.
+    constexpr double both_fit = 0.5, few_free_from = 0.73, few_free_to = 0.95, all = 1;
     double const share = static_cast<double>(ctas) / dev.sm_count;
-    return share <= 0.5 || (share > 0.73 && share < 0.95) || share == 1;
+    return share <= both_fit || (share > few_free_from && share < few_free_to) || share == all;
   }
   if (t.reads_us + t.copies_us < m.max_read_share * t.total_us) return true;
   if (t.copies_us > 0) return false;

@@ -155,13 +155,10 @@ class scale_copies {
   }
 
  private:
-  /// A bulk copy of the scales of the tile's rows, for each K block; none for a tile outside of D,
-  /// which a CTA of a cluster may have.
+  /// A bulk copy of the scales of the tile's rows, for each K block.
   template <class Smem>
   TW_DEVICE void load_rows(Smem& s, ring<C.stages>& slot, int begin, int end) const {
-    int const left = p_.m - row_;
-    bool const outside = C.cluster() > 1 && left <= 0;
-    int const here = outside ? 0 : left < rows ? left : rows;
+    int const left = p_.m - row_, here = left < rows ? left : rows;
     constexpr int bytes_each = size_bytes(elem::f32);
     auto const* from = static_cast<float const*>(p_.a_scales.data) +
                        first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
@@ -170,7 +167,7 @@ class scale_copies {
     fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       landed.arrive_expect_tx(here * bytes_each);
       leave_undefined(stage.of + here, (rows - here) * bytes_each);
-      if (!outside) bulk_load(stage.of, from, here * bytes_each, landed);
+      bulk_load(stage.of, from, here * bytes_each, landed);
       from += p_.a_scales.stride_k;
     });
   }

@@ -95,13 +95,19 @@ struct gemm_config {
   TW_HD constexpr bool reads_c_in_pairs() const {
     return !operands().scales && !d_m && !(scaled() && gated()) && !grouped() && size_bytes(d) > 1;
   }
-  /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a row-major D of 16 or
-  /// 32 bits, in kernels whose CTAs compute whole tiles of one matrix. Tiles of 192 x 192 and more,
-  /// and kernels that convert sums of f16, lack the registers.
+  /// Do consumers begin to bring C before their main loop, to L2 or by TMA? Kernels of groups and
+  /// of CTAs that divide K do not, nor do swap-AB kernels, because their C is small. The largest
+  /// tiles of 8-bit operands without promotion lack the registers.
+  TW_HD constexpr bool begins_c() const {
+    return !grouped() && cluster_k == 1 && !d_m &&
+           (size_bytes(a.multiplied) > 1 || fragments() * tile_n < 256 || promote_k() > 0);
+  }
+  /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a D of 16 or 32 bits.
+  /// Tiles of 192 x 192 and more, and kernels that convert sums of f16, lack the registers.
   TW_HD constexpr bool loads_c() const {
-    return operands() == epilogue_operands{} && !d_m && !grouped() && cluster_k == 1 &&
-           !a_in_registers() && size_bytes(d) >= 2 && !is_integer(d) &&
-           tile_m * tile_n < 192 * 192 && sums != sum_form::f16;
+    return begins_c() && operands() == epilogue_operands{} && !a_in_registers() &&
+           size_bytes(d) >= 2 && !is_integer(d) && tile_m * tile_n < 192 * 192 &&
+           sums != sum_form::f16;
   }
   /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.

@@ -278,12 +278,6 @@ struct gemm_sm90_kernel {
     return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
   }
 
-  /// Kernels of groups, of CTAs that divide K among them, and swap-AB kernels, whose C is small,
-  /// read C without; so do the largest tiles of 8-bit operands, which lack the registers.
-  static constexpr bool prefetches_c =
-      !C.grouped() && C.cluster_k == 1 && !C.d_m &&
-      (size_bytes(C.a.multiplied) > 1 || C.fragments() * C.tile_n < 256 || C.promote_k() > 0);
-
   /// C by TMA, for a warpgroup's fragments of a tile.
   TW_DEVICE static staged_c<C> c_of(params const& p, smem& s, int consumer,
                                     typename scheduler::tile const& tile, int first_row) {
@@ -350,7 +344,7 @@ struct gemm_sm90_kernel {
           continue;
         }
       }
-      if constexpr (prefetches_c)
+      if constexpr (C.begins_c())
         if (p.epilogue.c.data != nullptr) begin_c(p, s, consumer, seg, first_row);
       typename scheduler::tile tile{};
       if constexpr (place_first)  // while the first loads are in flight
