@@ -39,47 +39,31 @@ class weights_a {
     zeros_ = begin + f.nibble_bytes() + f.scale_bytes() + pair * zeros_bytes;
   }
 
-  /// A K block of the warpgroup's 64 rows as it is in shared memory.
-  struct stored;
-
-  /// Loads a K block from its stage, (tile_m, tile_k).
-  TW_DEVICE void load(stored& to, std::byte const* stage) const {
-    to.nibbles = *reinterpret_cast<words<4> const*>(stage + nibbles_);
-    to.scales = *reinterpret_cast<words<scales_bytes / 4> const*>(stage + scales_);
-    if constexpr (f.zeros == weight_zeros::integers)
-      unrolled<2 * each>([&](auto i) { to.zeros.z[i] = stage[zeros_ + i]; });
-    else if constexpr (f.zeros == weight_zeros::floats)
-      to.zeros = *reinterpret_cast<words<scales_bytes / 4> const*>(stage + zeros_);
-  }
-
-  /// Decodes a K block.
-  TW_DEVICE static void decode(block& to, stored const& from) {
+  /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
+  TW_DEVICE void read(block& to, std::byte const* stage) const {
+    words<4> const nibbles = *reinterpret_cast<words<4> const*>(stage + nibbles_);
+    words<scales_bytes / 4> const raw =
+        *reinterpret_cast<words<scales_bytes / 4> const*>(stage + scales_);
     half2 scale[2 * each];  // of a row, then of the other, in both halves
-    unrolled<2 * each>([&](auto i) { scale[i] = scale_of<i>(from.scales); });
+    unrolled<2 * each>([&](auto i) { scale[i] = scale_of<i>(raw); });
     half2 zero[f.zeros == weight_zeros::none ? 1 : 2 * each];
     if constexpr (f.zeros == weight_zeros::integers) {
       unrolled<2 * each>([&](auto i) {
-        auto const z = static_cast<std::uint32_t>(from.zeros.z[i]);
+        auto const z = static_cast<std::uint32_t>(stage[zeros_ + i]);
         zero[i] = half2{((z * 0x00010001U) | integers_at) ^ both_signs};
       });
     } else if constexpr (f.zeros == weight_zeros::floats) {
-      unrolled<2 * each>([&](auto i) { zero[i] = scale_of<i>(from.zeros); });
+      words<scales_bytes / 4> const z =
+          *reinterpret_cast<words<scales_bytes / 4> const*>(stage + zeros_);
+      unrolled<2 * each>([&](auto i) { zero[i] = scale_of<i>(z); });
     }
     unrolled<4>([&](auto step) {
       unrolled<4>([&](auto v) {
         constexpr int i = v % 2 * each + step * each / 4;
         to.part[step].r[v] =
-            decoded<v>(from.nibbles.r[step], scale[i], zero[f.zeros == weight_zeros::none ? 0 : i])
-                .bits;
+            decoded<v>(nibbles.r[step], scale[i], zero[f.zeros == weight_zeros::none ? 0 : i]).bits;
       });
     });
-  }
-
-  /// Loads and decodes a K block from its stage.
-  TW_DEVICE void read(block& to, std::byte const* stage) const {
-    stored now;
-    load(now, stage);
-    decode(to, now);
   }
 
  private:
@@ -99,14 +83,6 @@ class weights_a {
   struct alignas(4 * N) words {
     std::uint32_t r[N];
   };
-  struct no_zeros {};
-  struct integer_zeros {
-    std::byte z[2 * each];
-  };
-  using stored_zeros =
-      std::conditional_t<f.zeros == weight_zeros::none, no_zeros,
-                         std::conditional_t<f.zeros == weight_zeros::integers, integer_zeros,
-                                            words<scales_bytes / 4>>>;
 
   /// Scale i of a thread's rows, in both halves. Of mxfp4 with the factor that e2m1 needs.
   template <int I, int N>
@@ -152,13 +128,6 @@ class weights_a {
   static constexpr std::uint32_t offset_of_8 = (integers_at | 0x00080008U) ^ both_signs;
 
   int nibbles_, scales_, zeros_;  // bytes in the stage
-};
-
-template <gemm_config C>
-struct weights_a<C>::stored {
-  words<4> nibbles;
-  words<scales_bytes / 4> scales;
-  stored_zeros zeros;
 };
 
 /// Weights for activations of e4m3: nibbles become e4m3 exactly, and the sum of a K block is

@@ -19,10 +19,6 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
     a_reader<C> const from(part.first_row);
-    if constexpr (C.weights() && C.tile_n <= loads_ahead_n) {
-      load_ahead(s, slot, part, acc, issued, from);
-      return;
-    }
     typename register_a<C>::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
 
     // Prologue: the first block does not read the accumulators.
@@ -50,52 +46,6 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
       add_next(even);
     }
     if (k < part.blocks) add_next(odd);
-
-    // Tail.
-    issued.notify();
-    base::template wait<0>(acc);
-    warp_sync();
-    base::release(s, held);
-  }
-
- private:
-  /// Wider tiles lack registers for a K block of weights as it is stored.
-  static constexpr int loads_ahead_n = 128;
-
-  /// Prepared weights: the nibbles of the next K block are loaded before the stage of the last one
-  /// is freed, so that decoding does not wait for shared memory.
-  template <class Smem, class Issued, class From>
-  TW_DEVICE static void load_ahead(Smem& s, ring<C.stages>& slot, consumer_part const& part,
-                                   sums_of<C, C.tile_n>& acc, Issued const& issued,
-                                   From const& from) {
-    typename register_a<C>::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
-    typename From::stored next;               // (64, tile_k)
-    auto const load = [&] {
-      s.ab_landed[slot.stage].wait(slot.phase);
-      from.load(next, s.a[slot.stage]);
-    };
-    int held = 0;  // the stage whose wgmma group may still be in flight
-    auto const add = [&](int k, auto& a) {
-      From::decode(a, next);                                        // (64, tile_k)
-      register_a<C>::multiply(acc[0], a, s.b[slot.stage], k != 0);  // (64, tile_n)
-      int const stage = slot.stage;
-      slot.next();
-      if (k + 1 < part.blocks) load();
-      if (k > 0) {
-        base::template wait<1>(acc);  // the group before this one has finished: its stage is free
-        warp_sync();                  // all lanes have read A
-        base::release(s, held);
-      }
-      held = stage;
-    };
-    load();
-    int k = 0;
-    TW_NO_UNROLL
-    for (; k + 1 < part.blocks; k += 2) {
-      add(k, even);
-      add(k + 1, odd);
-    }
-    if (k < part.blocks) add(k, even);
 
     // Tail.
     issued.notify();
