@@ -70,6 +70,9 @@ target_link_libraries(tilewright_c PRIVATE -Wl,--start-group ${tw_c_files} -Wl,-
   ${tw_c_cuda} ${tw_archive_of_context} ${tw_archive_of_sqlite} Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(tilewright_c PRIVATE
   -Wl,--version-script=${tw_c_symbols} -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic)
+foreach(guard acquire release abort)  # capi/guards.cpp
+  target_link_options(tilewright_c PRIVATE -Wl,--wrap=__cxa_guard_${guard})
+endforeach()
 if(NOT TW_SANITIZE)  # the program has the sanitizer's symbols
   target_link_options(tilewright_c PRIVATE -Wl,-z,defs)
 endif()

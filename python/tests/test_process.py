@@ -177,6 +177,40 @@ def test_a_thread_forks_while_another_plans():
         """)
 
 
+def test_forks_during_the_first_call(everything):
+    """A fork while another thread initialises statics in its first call: a child that finds a
+    static half initialised would wait for ever. Each trial is a process without a call before."""
+    passes(f"""
+        sys.setswitchinterval(1e-5)
+        wide = np.ones((256, 512), ml_dtypes.bfloat16)  # emulated by several threads
+        def call(): return bool((tw.gemm(wide, wide.T).astype('f4') == 512).all())
+        def ended(pid):
+            return os.waitpid(pid, 0)[1]
+        def trial(delay):
+            go = threading.Event()
+            def work():
+                go.set()
+                call()
+            t = threading.Thread(target=work)
+            t.start()
+            go.wait()
+            end = time.perf_counter() + delay
+            while time.perf_counter() < end: pass
+            children = []
+            for _ in range(5):
+                children.append(os.fork())
+                if children[-1] == 0:
+                    signal.alarm(30)
+                    os._exit(0 if call() else 1)
+            t.join()
+            return max(map(ended, children))
+        for i in range({100 if everything else 24}):
+            pid = os.fork()
+            if pid == 0: os._exit(trial(i % 20 * 5e-5) != 0)
+            assert ended(pid) == 0, i
+        """)
+
+
 def test_multiprocessing():
     passes("""
         import multiprocessing as mp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_safe.hpp  A mutex that a forked child finds free.
+// fork_safe.hpp  A mutex that a forked child finds free, and statics that it finds initialised.
 #pragma once
 
 #include <memory>
@@ -32,5 +32,14 @@ class fork_safe_mutex {
  private:
   std::mutex mutex_;
 };
+
+/// The initialisation of a static of a function, by the thread that calls.
+///
+/// If a thread initialises a static when another thread forks, the child waits at the static's
+/// guard for a thread that the child does not have. fork() therefore waits until no other thread is
+/// between static_begins() and static_ends(), for a second at most. The C library calls them around
+/// the guards of the compiler (capi/guards.cpp).
+void static_begins();
+void static_ends();
 
 }  // namespace tw

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/fork_safe.hpp"
 #include "dispatch/tuning_key.hpp"
 #include "tilewright/base/check.hpp"
 
@@ -32,7 +33,7 @@ int index_of(std::string const& word, char const* const (&words)[N]) {
 /// f(line) for each line of the file, which is read once.
 template <class F>
 void each_line(F const& f) {
-  static std::mutex mutex;
+  static fork_safe_mutex mutex;
   static std::string of;  // the file that was read
   static std::vector<std::string> list;
   std::string const name = path_table_file();

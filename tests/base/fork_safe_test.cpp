@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_safe_test.cpp  The law of fork_safe: a child of a fork can lock it at once.
+// fork_safe_test.cpp  The laws of fork_safe: a child of a fork can lock it at once, and finds no
+//                     static half initialised.
 #include "base/fork_safe.hpp"
 
 #include <gtest/gtest.h>
@@ -73,6 +74,41 @@ TEST(ForkSafe, MutexesComeAndGo) {
     third->lock();
     third->unlock();
   });
+}
+
+/// Status of a child that forks now and returns what `seen` says.
+template <class Seen>
+int status_of_child(Seen const& seen) {
+  pid_t const child = ::fork();
+  if (child == 0) ::_exit(seen() ? 0 : 1);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(ForkSafe, AForkWaitsForStaticsOfOtherThreads) {
+  std::atomic<bool> begun{false}, ended{false};
+  std::jthread const other([&] {
+    static_begins();
+    static_begins();  // of a static that the first one needs
+    begun = true;
+    fork_safe_mutex member;  // as a static with one has: its place is in the list of fork()
+    work_briefly();
+    static_ends();
+    work_briefly();
+    ended = true;
+    static_ends();
+  });
+  while (!begun) std::this_thread::yield();
+  EXPECT_EQ(status_of_child([&] { return ended.load(); }), 0);
+}
+
+TEST(ForkSafe, AForkDuringAnOwnInitialisationDoesNotWait) {
+  auto const begin = std::chrono::steady_clock::now();
+  static_begins();
+  EXPECT_EQ(status_of_child([] { return true; }), 0);
+  static_ends();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
 }
 
 }  // namespace
