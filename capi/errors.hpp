@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/float_environment.hpp"
 #include "tilewright.h"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
@@ -19,9 +20,11 @@ tw_status remember_interrupted() noexcept;
 tw_status remember_no_memory() noexcept;
 tw_status remember_internal(char const* what) noexcept;
 
-/// f(), and the status of its exception. `emu::interrupted` is one of its exceptions.
+/// f() in the usual floating-point environment, and the status of its exception. `emu::interrupted`
+/// is one of its exceptions.
 template <class F>
 tw_status guarded(F const& f) noexcept {
+  float_environment const usual;
   try {
     f();
     return TW_OK;

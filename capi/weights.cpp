@@ -132,18 +132,25 @@ checkpoint_weights from_checkpoint(tw_weights_args const& args) {
 
 std::unique_ptr<tw_weights> made(tw_weights_args const& args) {
   constexpr unsigned gates = TW_SPLIT_GATE | TW_INTERLEAVED_GATE;
-  constexpr unsigned known = TW_SECOND_IS_RECIPROCAL | TW_GPTQ_V2 | gates;
+  constexpr unsigned known = TW_SECOND_IS_RECIPROCAL | TW_GPTQ_V2 | gates | TW_FOR_E4M3;
   if ((args.flags & ~known) != 0)
     refuse_argument("TW0486", "flags", fmt::format("{:#x}", args.flags),
-                    "TW_SECOND_IS_RECIPROCAL, TW_GPTQ_V2, TW_SPLIT_GATE, TW_INTERLEAVED_GATE");
+                    "TW_SECOND_IS_RECIPROCAL, TW_GPTQ_V2, TW_SPLIT_GATE, TW_INTERLEAVED_GATE, "
+                    "TW_FOR_E4M3");
   if ((args.flags & gates) == gates)
     refuse_argument("TW0486", "flags", "TW_SPLIT_GATE and TW_INTERLEAVED_GATE", "one of them");
+  bool const for_e4m3 = (args.flags & TW_FOR_E4M3) != 0;
+  if (for_e4m3 && args.scales_to != nullptr)
+    refuse_argument("TW0484", "scales_to", args.scales_to,
+                    "not given for activations of e4m3: their factors are float32");
   checkpoint_weights const c = args.to != nullptr ? quantised(args) : from_checkpoint(args);
   auto w = std::make_unique<tw_weights>();
   w->desc = c.desc;
   w->desc.format.gate = (args.flags & TW_SPLIT_GATE) != 0         ? gating::split
                         : (args.flags & TW_INTERLEAVED_GATE) != 0 ? gating::interleaved
                                                                   : gating::none;
+  w->desc.format.fp8 = for_e4m3;
+  if (for_e4m3 && w->desc.format.code == weight_code::int4) w->desc.format.scale = elem::f32;
   w->layout = args.to != nullptr ? "quantised" : c.layout;
   auto const bytes = static_cast<std::size_t>(w->desc.bytes());
   w->data.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
@@ -164,6 +171,7 @@ nlohmann::ordered_json record_of(weights_desc const& w) {
           {"gate", w.format.gate == gating::none    ? "none"
                    : w.format.gate == gating::split ? "split"
                                                     : "interleaved"},
+          {"activations", w.format.fp8 ? "e4m3" : "16 bits"},
           {"bytes", w.bytes()}};
 }
 
@@ -197,6 +205,11 @@ tw_status tw_weights_json(tw_weights const* weights, char** json) {
     record["layout"] = weights->layout;
     record["rounded_scales"] = weights->counts.rounded;
     record["nan_scales"] = weights->counts.nan_scales;
+    if (weights->desc.format.fp8) {
+      record["parts"] = weights->counts.parts;
+      record["rounded_parts"] = weights->counts.rounded_parts;
+      record["largest_error"] = weights->counts.largest_error;
+    }
     *json = tw::capi::text_for_caller(record.dump());
   });
 }

@@ -250,7 +250,9 @@ enum {
   TW_SECOND_IS_RECIPROCAL = 1,  // second has 1 / the float32 of nvfp4 (compressed-tensors)
   TW_GPTQ_V2 = 2,               // zero points of GPTQ are stored as z, not as z - 1
   TW_SPLIT_GATE = 4,            // for a GEMM with the gate "split", or "interleaved"
-  TW_INTERLEAVED_GATE = 8
+  TW_INTERLEAVED_GATE = 8,
+  TW_FOR_E4M3 = 16  // for activations of e4m3: of mxfp4, and of int4 with scales for 128 of K, a
+                    // multiple of it, or all of K
 };
 
 // 4-bit weights of a checkpoint, host tensors in C order, whose layout is recognised by types and
@@ -266,7 +268,7 @@ typedef struct tw_weights_args {
   const DLTensor *second;  // nvfp4: float32, one or one for each matrix
   const DLTensor *order;   // g_idx of GPTQ
   const char *scales_to;   // int4: "bfloat16" or "float16", the type of the activations, to which
-                           // scales are rounded; NULL: as they are
+                           // scales are rounded; NULL: as they are. Not with TW_FOR_E4M3
   const char *to;          // NULL: a checkpoint. "int4": symmetric, scale amax / 7 of each group
   int32_t group;           // with `to`: 16, 32 or a multiple of 64 elements of k; 0: 128; -1: all
 } tw_weights_args;
@@ -277,10 +279,11 @@ tw_status tw_weights_make(const tw_weights_args *args, tw_weights **weights);
 // tw_weights_bytes() bytes, at a multiple of 64: copy them to the device of the GEMM.
 const void *tw_weights_data(const tw_weights *weights);
 int64_t tw_weights_bytes(const tw_weights *weights);
-// layout, format, group, scale_dtype, zeros, matrices, n, k, factor, gate, bytes, rounded_scales,
-// nan_scales: schema tilewright.weights/1.
+// layout, format, group, scale_dtype, zeros, matrices, n, k, factor, gate, activations ("16 bits"
+// or "e4m3"), bytes, rounded_scales, nan_scales; of e4m3 parts, rounded_parts, largest_error
+// (docs/weights4.md): schema tilewright.weights/1.
 tw_status tw_weights_json(const tw_weights *weights, char **json);
-// That record of prepared weights, by their first 256 bytes; without layout and counts.
+// That record of prepared weights, by their first 256 bytes; without layout, counts and errors.
 tw_status tw_weights_describe(const void *weights_b, int64_t bytes, char **json);
 void tw_weights_free(tw_weights *weights);
 

@@ -23,7 +23,8 @@ enum : std::int64_t {
   has_level_a = 16,
   has_level_b = 32,
   has_groups = 64,
-  has_workspace = 128  // zeros, aliased to the second result
+  has_workspace = 128,  // zeros, aliased to the second result
+  has_weights = 256     // b is prepared weights
 };
 
 DLDataType type_of(ffi::DataType t) {
@@ -65,6 +66,15 @@ class tensor {
     t_.dtype = type_of(b.element_type());
     t_.device = device;
   }
+  /// Prepared weights (bytes): the extents of 1 that vmap has put in front are dropped. False if b
+  /// has a batch.
+  bool as_weights() {
+    std::int64_t const bytes = shape_.back();
+    bool const one = std::all_of(shape_.begin(), shape_.end() - 1, [](auto n) { return n == 1; });
+    shape_.assign(1, bytes), strides_.assign(1, 1);
+    t_.ndim = 1;
+    return one;
+  }
   DLTensor* get() {
     t_.shape = shape_.data(), t_.strides = strides_.data();
     return &t_;
@@ -94,7 +104,8 @@ struct numbers {
 ffi::Error multiply(DLDevice device, void* stream, ffi::RemainingArgs operands,
                     ffi::RemainingRets results, numbers const& n, word const& scale_a_as,
                     word const& scale_b_as, word const& format, word const& activation,
-                    word const& gate, word const& card, word const& groups_as) {
+                    word const& gate, word const& card, word const& groups_as,
+                    void const* weights_b) {
   std::vector<tensor> all;
   all.reserve(operands.size() + 1);
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -112,6 +123,13 @@ ffi::Error multiply(DLDevice device, void* stream, ffi::RemainingArgs operands,
   auto const take = [&](std::int64_t bit) {
     return (n.given & bit) != 0 && next < operands.size() ? all[next++].get() : nullptr;
   };
+  if ((n.given & has_weights) != 0) {
+    if (!all[1].as_weights())
+      return ffi::Error::InvalidArgument(
+          "TW0481: dimensions of b: got prepared weights with a batch of vmap, need one dimension; "
+          "vmap over a alone");
+    args.weights_b = weights_b;
+  }
   args.a = all[0].get(), args.b = all[1].get(), args.d = all.back().get();
   args.c = take(has_c), args.bias = take(has_bias);
   args.scale_a = take(has_scale_a), args.scale_b = take(has_scale_b);
@@ -143,11 +161,11 @@ struct call {
                         bool invariant, float alpha, float beta, std::string_view scale_a_as,
                         std::string_view scale_b_as, std::string_view format,
                         std::string_view activation, std::string_view gate, std::string_view card,
-                        std::string_view groups_as) const {
+                        std::string_view groups_as, ffi::Span<std::int64_t const> weights) const {
     return multiply(device, stream, operands, results,
                     {given, promote, a_transposed, b_transposed, has_beta, invariant, alpha, beta},
                     word(scale_a_as), word(scale_b_as), word(format), word(activation), word(gate),
-                    word(card), word(groups_as));
+                    word(card), word(groups_as), weights.begin());
   }
 };
 
@@ -170,7 +188,8 @@ auto with_attributes(Binding b) {
       .template Attr<std::string_view>("activation")
       .template Attr<std::string_view>("gate")
       .template Attr<std::string_view>("device")
-      .template Attr<std::string_view>("groups_as");
+      .template Attr<std::string_view>("groups_as")
+      .template Attr<ffi::Span<std::int64_t const>>("weights");
 }
 
 template <class... Rest>

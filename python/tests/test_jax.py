@@ -213,6 +213,16 @@ def test_refusals_come_while_tracing():
         jax.jit(lambda x: tw.quantize(x, "e4m3:4x4").data)(a)
 
 
+def test_a_deleted_array():
+    (a,) = arrays((24, 64))
+    b, c = a + a, a + a
+    b.delete()
+    for call in (lambda: tw.gemm(b, a.T), lambda: tw.gemm(a, b), lambda: twj.gemm(a, c.T, bias=b)):
+        with pytest.raises(tw.RefusedError) as caught:
+            call()
+        assert caught.value.code == "TW0408" and "deleted" in caught.value.got
+
+
 def test_a_plan_of_abstract_arrays():
     p = tw.plan(jax.ShapeDtypeStruct((64, 128), jnp.bfloat16),
                 jax.ShapeDtypeStruct((128, 256), jnp.bfloat16))

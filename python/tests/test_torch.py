@@ -63,6 +63,17 @@ def test_refusals():
         tw.gemm(a, w.T, stream=0)
 
 
+def test_freed_tensors():
+    """A tensor whose storage was released is refused by its argument's name."""
+    a, w, out = tensors("cpu", (48, 48), (48, 48), (48, 48))
+    for call, name in ((lambda: tw.gemm(out, w), "a"), (lambda: tw.gemm(a, out), "b"),
+                       (lambda: tw.gemm(a, w, out=out), "out")):
+        out.untyped_storage().resize_(0)
+        with pytest.raises(tw.RefusedError) as caught:
+            call()
+        assert caught.value.code == "TW0408" and caught.value.what.endswith(f" of {name}")
+
+
 REMEMBERED = {
     "plain": lambda x, w: (x, w.T, {}),
     "bias, silu": lambda x, w: (x, w.T, {"bias": w[:, 0].contiguous(), "activation": "silu"}),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from helpers import E2M1, TYPES, check, f64, values
+from helpers import E2M1, TYPES, check, dequantized, f64, values
 
 BF16, F16 = TYPES["bfloat16"], np.float16
 N, K, G = 64, 256, 64
@@ -202,6 +202,41 @@ def test_scales_of_another_type_are_rounded_by_request():
     check(tw.gemm(a, rounded), f64(a), w.T)
 
 
+@pytest.mark.parametrize("rows", [False, True], ids=["one", "rows"])
+def test_e4m3_activations(rows):
+    """int4 is exact; the activations have one scale, or one for each row."""
+    q, s, _, _ = parts(zeros=False)
+    s = s[:, ::2]  # for 128 of K
+    w = (q - 8) * np.repeat(f64(s), 128, 1)
+    words = (q - 8 & 15).astype(np.uint8)
+    prepared = tw.prepare((words[:, ::2] | words[:, 1::2] << 4).view(np.int8),
+                          np.ascontiguousarray(s), activations="e4m3")
+    assert prepared.activations == "e4m3" and prepared.largest_error == 0
+    assert tw.Prepared(prepared.data).activations == "e4m3"
+    assert int8_pairs()[0].activations == "16 bits"
+    x = values(np.random.default_rng(10), (40, K), "float32")
+    qx = tw.quantize(x, "e4m3:row" if rows else "e4m3:tensor")
+    d = tw.gemm(qx, prepared)
+    assert d.dtype == BF16
+    check(d, dequantized(qx, 40, K), w.T, roundings=64)
+
+
+@pytest.mark.parametrize("gate", [None, "split", "interleaved"])
+def test_mxfp4_with_e4m3_activations(gate):
+    data, s, _, w = pairs("mxfp4")
+    prepared = tw.prepare(data, s, gate=gate, activations="e4m3")
+    assert prepared.largest_error == 0
+    a = values(np.random.default_rng(11), (40, K), "float8_e4m3fn")
+    d = tw.gemm(a, prepared, activation=gate and "relu", gate=gate)
+    x = f64(a) @ w.T
+    if gate is None:
+        check(d, f64(a), w.T, roundings=64)
+        return
+    up, low = (x[:, N // 2:], x[:, :N // 2]) if gate == "split" else (x[:, 1::2], x[:, ::2])
+    want = np.maximum(low, 0) * up
+    assert d.shape == want.shape and np.all(abs(f64(d) - want) <= abs(want) / 64 + 1e-3)
+
+
 REFUSED = {
     "no layout": (lambda: tw.prepare(np.zeros((4, 5), np.int32), np.zeros((3, 2), BF16)), "TW0468"),
     "no scales": (lambda: tw.prepare(np.zeros((64, 8), np.int32)), "TW0484"),
@@ -227,6 +262,14 @@ REFUSED = {
     "a gate": (lambda: tw.gemm(np.ones((8, K), BF16), int8_pairs()[0], activation="silu",
                                gate="split"), "TW0467"),
     "another k": (lambda: tw.gemm(np.ones((8, 128), BF16), int8_pairs()[0]), "TW0616"),
+    "activations of a type": (lambda: tw.prepare(np.ones((64, 128), np.float32), to="int4",
+                                                 activations="bf16"), "TW0486"),
+    "scales_to with e4m3": (lambda: tw.prepare(np.ones((64, 128), np.float32), to="int4",
+                                               activations="e4m3", scales_to="bf16"), "TW0484"),
+    "a group with e4m3": (lambda: tw.prepare(np.ones((64, 128), np.float32), to="int4", group=64,
+                                             activations="e4m3"), "TW0465"),
+    "16 bits by weights for e4m3": (lambda: tw.gemm(np.ones((8, 128), BF16), tw.prepare(
+        np.ones((64, 128), np.float32), to="int4", activations="e4m3")), "TW0467"),
     "to of NumPy": (lambda: int8_pairs()[0].to("cuda"), "TW0483"),
 }
 

@@ -12,7 +12,7 @@ from ._scaled import Scaled
 from ._types import DLPACK, type_name
 
 _HEADER_BYTES = 256
-_RECIPROCAL, _GPTQ_2 = 1, 2
+_RECIPROCAL, _GPTQ_2, _FOR_E4M3 = 1, 2, 16
 _GATES = {None: 0, "split": 4, "interleaved": 8}
 
 
@@ -25,29 +25,33 @@ class Prepared:
         tw.Prepared(numpy.load("w.npy"))                   # what `tilewright prepare` wrote
 
     Args:
-        data: uint8 (bytes,), an array of NumPy, torch or CuPy. Its first 256 bytes are copied to
-            host memory. Of torch `w.to("cuda")` is a copy on a GPU, of CuPy
-            `tw.Prepared(cupy.asarray(w.data))`.
+        data: uint8 (bytes,), an array of NumPy, torch, CuPy or JAX. Its first 256 bytes are copied
+            to host memory. Copies on a GPU: of torch `w.to("cuda")`, of CuPy
+            `tw.Prepared(cupy.asarray(w.data))`, of JAX `jax.device_put(w)`.
 
     Attributes:
         data: the array. numpy.save() keeps it.
         format: "mxfp4", "nvfp4" or "int4".
         group: elements of K that share a scale; 0: all.
-        scale_dtype: the type of the scales: of int4 the type that activations have.
+        scale_dtype: the type of the scales: of int4 the type that activations have, if they have
+            16 bits.
+        activations: "16 bits" or "e4m3".
         zeros: "none", "integers" or "floats".
         shape: (k, n), or (matrices, k, n).
         layout: of what prepare() returns the name of the recognised layout, else None.
         rounded_scales, nan_scales: of what prepare() returns the number of scales that were rounded
             to scale_dtype, and of those that are NaN.
+        largest_error: of what prepare() returns for e4m3 the largest error of a weight, as a share
+            of the largest weight in its row and 128 of k; 0: all are exact.
     """
 
     # word: the header as text, which torch.compile can read
     __slots__ = ("data", "header", "word", "_record")
 
     def __init__(self, data):
-        if kind_of(data).name not in ("numpy", "torch", "cupy"):
+        if kind_of(data).name not in ("numpy", "torch", "cupy", "jax"):
             raise refused("TW0483", "type of data", type(data).__name__,
-                          "an array of NumPy, torch or CuPy")
+                          "an array of NumPy, torch, CuPy or JAX")
         if data.ndim != 1 or type_name(data.dtype) != "uint8":
             raise refused("TW0466", "prepared weights", f"{type_name(data.dtype)} "
                           f"{tuple(data.shape)}", "uint8 (bytes,)",
@@ -57,7 +61,7 @@ class Prepared:
             first = first.cpu().numpy()
         elif hasattr(first, "get"):
             first = first.get()
-        self.data, self.header = data, first.tobytes()
+        self.data, self.header = data, numpy.asarray(first).tobytes()
         self.word = self.header.hex()
         self._record = json.loads(_tw.weights_json(self.header, int(data.shape[0])))
 
@@ -75,6 +79,8 @@ class Prepared:
     layout = property(lambda self: self.record.get("layout"))
     rounded_scales = property(lambda self: self.record.get("rounded_scales"))
     nan_scales = property(lambda self: self.record.get("nan_scales"))
+    activations = property(lambda self: self.record["activations"])
+    largest_error = property(lambda self: self.record.get("largest_error"))
 
     @property
     def shape(self):
@@ -92,7 +98,7 @@ class Prepared:
         """
         if kind_of(self.data).name != "torch":
             raise refused("TW0483", "type of data", type(self.data).__name__, "a tensor of torch",
-                          "tilewright.Prepared(cupy.asarray(w.data)) is on a GPU")
+                          "on a GPU: tilewright.Prepared(cupy.asarray(w.data)), jax.device_put(w)")
         return prepared_of(self.data.to(device), self.header, self.record)
 
     def __repr__(self):
@@ -108,7 +114,8 @@ def prepared_of(data, header, record=None):
 
 
 def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciprocal=False,
-            order=None, gptq_version=1, scales_to=None, to=None, group=128, gate=None):
+            order=None, gptq_version=1, scales_to=None, to=None, group=128, gate=None,
+            activations=None):
     """4-bit weights (n, k) in the order of the kernels, for b of gemm() and grouped_gemm().
 
     The layout of a checkpoint is recognised by types and shapes: GPTQ, AWQ, compressed-tensors,
@@ -136,6 +143,8 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
         group: with `to` 16, 32 or a multiple of 64 elements of k; 0: all k.
         gate: "split" or "interleaved", for a GEMM with this gate: n counts gate and up rows, and is
             a multiple of 16.
+        activations: "e4m3": the order for activations of e4m3, of mxfp4, and of int4 without zero
+            points and with scales for 128 of k, a multiple of it, or all. None: 16 bits.
 
     Returns:
         Prepared, with an array of values' kind.
@@ -157,11 +166,13 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
         raise refused("TW0486", "gptq_version", str(gptq_version), "1 or 2")
     if gate not in _GATES:
         raise refused("TW0486", "gate", str(gate), "split, interleaved or None")
+    if activations is not None and type_name(activations, "activations") != "float8_e4m3fn":
+        raise refused("TW0486", "activations", str(activations), "e4m3, or None for 16 bits")
     if to is None and scales is None:
         raise refused("TW0484", "scales", "None", "the scales, or to='int4' for a matrix")
     word = None if scales_to is None else type_name(scales_to, "scales_to")
     flags = (_RECIPROCAL if second_is_reciprocal else 0) | (_GPTQ_2 if gptq_version == 2 else 0)
-    flags |= _GATES[gate]
+    flags |= _GATES[gate] | (0 if activations is None else _FOR_E4M3)
     tensors = tuple(x if x is None or isinstance(x, tuple) else kind_of(x).tensor(x, name)
                     for name, x in (("values", values), ("scales", scales), ("zeros", zeros),
                                     ("second", second), ("order", order)))

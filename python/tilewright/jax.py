@@ -20,9 +20,10 @@ from ._arrays import Spec, type_of_numbers
 from ._errors import refused
 from ._scaled import Scaled, quantized_shape, split_format
 from ._types import NUMPY, activation_word, type_name
+from ._weights import Prepared, prepared_of
 
 _OPTIONAL = ("c", "bias", "scale_a", "scale_b", "level_a", "level_b", "groups")
-_GROUPS, _WORKSPACE = 64, 128
+_GROUPS, _WORKSPACE, _WEIGHTS = 64, 128, 256
 _TARGET = "tilewright_gemm"
 _QUANTIZE_TARGET = "tilewright_quantize"
 _QUANTIZE_WORKSPACE = 256  # bytes
@@ -30,7 +31,7 @@ _QUANTIZE_WORKSPACE = 256  # bytes
 # The arguments that are no arrays: XLA compiles for them.
 _Static = namedtuple("_Static", "out_dtype alpha beta promote invariant scale_a_as scale_b_as "
                      "format activation gate device a_transposed b_transposed given "
-                     "groups_as", defaults=(None,))
+                     "groups_as weights", defaults=(None, None))
 
 
 def _register():
@@ -46,6 +47,13 @@ def _register():
 
 
 _library = _register()
+
+# Scaled and Prepared are arguments and results of compiled programs; jax.device_put() moves them.
+jax.tree_util.register_pytree_node(
+    Scaled, lambda x: ((x.data, x.scale, x.level), (x.format, x.order, x.transposed)),
+    lambda rest, parts: Scaled(*parts, *rest))
+jax.tree_util.register_pytree_node(
+    Prepared, lambda w: ((w.data,), w.header), lambda header, parts: prepared_of(*parts, header))
 
 
 def _spec(x, transposed=False, place=(1, 0)):
@@ -69,7 +77,7 @@ def _tensors(operands, static, place):
 
 def _words_and_numbers(static):
     words = (static.scale_a_as, static.scale_b_as, None, static.format, static.activation,
-             static.gate, static.device, static.groups_as, None, None)
+             static.gate, static.device, static.groups_as, None, None, None, static.weights)
     return words, (static.alpha, static.beta, static.promote, 0,
                    1 if static.invariant else 0, 0, 0, 0)
 
@@ -82,11 +90,11 @@ def _result(operands, static):
     return jax.ShapeDtypeStruct(shape, NUMPY[name])
 
 
-def _workspace_bytes(operands, static, result):
-    """Bytes that the plan for the GPU of this process needs."""
+def _workspace_bytes(operands, static, result, place=(2, 0)):
+    """Bytes that the plan for a device needs. Refuses a GEMM without a kernel."""
     words, numbers = _words_and_numbers(static)
-    tensors = _tensors(operands, static, (2, 0))
-    tensors[3] = _spec(result, False, (2, 0)).tensor
+    tensors = _tensors(operands, static, place)
+    tensors[3] = _spec(result, False, place).tensor
     return _tw.Plan(tuple(tensors), words, numbers).workspace_bytes
 
 
@@ -100,12 +108,14 @@ def _attributes(static, given):
             "scale_a_as": static.scale_a_as or "", "scale_b_as": static.scale_b_as or "",
             "format": static.format or "", "activation": static.activation or "",
             "gate": static.gate or "", "device": static.device or "",
-            "groups_as": static.groups_as or ""}
+            "groups_as": static.groups_as or "",
+            "weights": numpy.frombuffer(static.weights or bytes(256), numpy.int64)}
 
 
 def _call(static, *operands):
     result = _result(operands, static)
-    vmap = "sequential" if len(operands) > 2 else "broadcast_all"
+    vmap = "sequential" if len(operands) > 2 else (
+        "broadcast_all" if static.weights is None else "expand_dims")
 
     def on_cpu(*operands):
         return jax.ffi.ffi_call(_TARGET, result, vmap_method=vmap)(
@@ -123,6 +133,8 @@ def _call(static, *operands):
         return both[0]
 
     if jax.default_backend() == "cpu":
+        if static.weights is not None:
+            _workspace_bytes(operands, static, result, (1, 0))
         return on_cpu(*operands)
     return jax.lax.platform_dependent(*operands, cpu=on_cpu, cuda=on_gpu)
 
@@ -168,6 +180,9 @@ def _transposed(x):
 
 def _backward(static, operands, g):
     a, b = operands[:2]
+    if static.weights is not None:
+        raise refused("TW0484", "gradient", "of a GEMM with prepared weights",
+                      "a GEMM of two arrays of float16, bfloat16 or float32")
     if static.given & ~3 or not jnp.issubdtype(a.dtype, jnp.floating) or a.dtype.itemsize == 1:
         raise refused("TW0484", "gradient", f"of a GEMM of {a.dtype} with scales"
                       if static.given & ~3 else f"of a GEMM of {a.dtype}",
@@ -209,11 +224,12 @@ def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activ
     """act(alpha a b + bias + beta c) of arrays of JAX, in or out of jit.
 
     Args:
-        a, b, and the other arguments: as of tilewright.gemm().
+        a, b, and the other arguments: as of tilewright.gemm(). b: or Prepared, 4-bit weights.
         a_transposed, b_transposed: a is given as (k, m), b as (n, k): weights are read in
             place, while `w.T` may become a copy in XLA.
 
     vmap makes one GEMM with a batch if a and b are the only operands, else one after another.
+    Scaled and Prepared may be arguments of compiled programs; vmap over a Prepared is refused.
     Gradients of float16, bfloat16 and float32 with bias, c, activations and gates.
 
     Returns:
@@ -229,15 +245,16 @@ def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activ
     if isinstance(b, Scaled):
         b_transposed ^= b.transposed
         b, scale_b, scale_b_as, level_b, form = _of_scaled(b, scale_b, scale_b_as, "b")
-    operands, given = [jnp.asarray(a), jnp.asarray(b)], 0
-    for i, x in enumerate((c, bias, scale_a, scale_b, level_a, level_b)):
+    b, given, weights = _of_prepared(b, scale_b)
+    operands = [_array(a, "a"), _array(b, "b")]
+    for i, (x, name) in enumerate(zip((c, bias, scale_a, scale_b, level_a, level_b), _OPTIONAL)):
         if x is not None:
-            operands.append(jnp.asarray(x))
+            operands.append(_array(x, name))
             given |= 1 << i
     static = _Static(None if out_dtype is None else type_name(out_dtype, "out_dtype"),
                      float(alpha), None if beta is None else float(beta), int(promote),
                      bool(invariant), scale_a_as, scale_b_as, form, activation, gate, device,
-                     bool(a_transposed), bool(b_transposed), given)
+                     bool(a_transposed), bool(b_transposed), given, None, weights)
     return _gemm(static, *operands)
 
 
@@ -253,6 +270,8 @@ def _ragged_forward(static, lhs, rhs, sizes):
 
 
 def _ragged_backward(static, operands, g):
+    if static.weights is not None:
+        raise refused("TW0484", "gradient", "of a GEMM with prepared weights", "arrays")
     lhs, rhs, sizes = operands
     g = g.astype(lhs.dtype)
     of_lhs = static._replace(out_dtype=str(lhs.dtype), b_transposed=True)
@@ -269,7 +288,7 @@ def ragged_dot(lhs, rhs, group_sizes, *, preferred_element_type=None, device=Non
 
     Args:
         lhs: (m, k), float16 or bfloat16.
-        rhs: (G, k, n), of lhs's type.
+        rhs: (G, k, n), of lhs's type; or Prepared, 4-bit weights.
         group_sizes: (G,) int32: rows of each group, one after the other. Those of the result after
             the last group are zeros. The CPU refuses sizes that are not possible; a GPU takes the
             nearest ones.
@@ -284,14 +303,32 @@ def ragged_dot(lhs, rhs, group_sizes, *, preferred_element_type=None, device=Non
     Raises:
         RefusedError: while tracing.
     """
-    lhs, rhs, sizes = jnp.asarray(lhs), jnp.asarray(rhs), jnp.asarray(group_sizes)
-    if lhs.ndim != 2 or rhs.ndim != 3:
-        raise refused("TW0481", "dimensions of lhs and rhs", f"{lhs.ndim} and {rhs.ndim}",
+    dimensions = numpy.ndim(lhs), len(rhs.shape)
+    if dimensions != (2, 3):
+        raise refused("TW0481", "dimensions of lhs and rhs", "{} and {}".format(*dimensions),
                       "2 and 3: (m, k) and (G, k, n)")
+    rhs, given, weights = _of_prepared(rhs)
+    lhs, rhs, sizes = jnp.asarray(lhs), jnp.asarray(rhs), jnp.asarray(group_sizes)
     out = lhs.dtype if preferred_element_type is None else preferred_element_type
     static = _Static(type_name(out, "preferred_element_type"), 1.0, None, 128, False, None, None,
-                     None, None, None, device, False, False, _GROUPS, "sizes")
+                     None, None, None, device, False, False, _GROUPS | given, "sizes", weights)
     return _ragged(static, lhs, rhs, sizes)
+
+
+def _array(x, name):
+    if isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer) and x.is_deleted():
+        raise refused("TW0408", f"address of {name}", "an array that was deleted or donated",
+                      "an array with its memory")
+    return jnp.asarray(x)
+
+
+def _of_prepared(b, scale_b=None):
+    """The array of b, the bit of prepared weights, and their header."""
+    if type(b) is not Prepared:
+        return b, 0, None
+    if scale_b is not None:
+        raise refused("TW0484", "scale_b", "given", "not given: b has its scales")
+    return b.data, _WEIGHTS, b.header
 
 
 def _of_scaled(x, scale, scale_as, name):

@@ -14,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/float_environment.hpp"
 #include "base/fork_safe.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
@@ -191,6 +192,7 @@ void run_grid(grid const& g, void const* params, options const& o) {
 
 void run_grid_on_devices(grid const& given, void const* params, options const& o,
                          device_layout const& layout) {
+  float_environment const usual;
   grid g = given;
   if (g.extents == extents3{0, 0, 0}) g.extents = g.ctas;
   check(g, layout);
