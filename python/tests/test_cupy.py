@@ -66,6 +66,45 @@ def test_streams(k):
     near(d, right)
 
 
+@pytest.mark.skipif("cupy.cuda.runtime.getDeviceCount() < 2", reason="one GPU")
+@pytest.mark.parametrize("k", [512, 511])
+def test_two_devices(k):
+    """Arrays of a GPU that is not the current one; the result is there."""
+    for i in (1, 0, 1):
+        with cupy.cuda.Device(i):
+            a, w = arrays((64, k), (128, k))
+            right = on_host(a) @ on_host(w).T
+        d = tw.gemm(a, w.T)
+        q = tw.quantize(a, "int8:row")
+        assert d.device.id == q.data.device.id == i and cupy.cuda.Device().id == 0
+        with cupy.cuda.Device(i):
+            near(d, right)
+
+
+def test_graph_of_three_calls():
+    """Replays have the bits of eager calls."""
+    a, *layers = arrays((64, 128), (128, 128), (128, 128), (64, 128))
+
+    def three(h):
+        for w in layers:
+            h = tw.gemm(h, w.T, activation="silu", alpha=0.125)
+        return h
+
+    expected = three(a)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        three(a)
+        stream.synchronize()
+        stream.begin_capture()
+        d = three(a)
+        graph = stream.end_capture()
+        for _ in range(3):
+            d.fill(0)
+            graph.launch(stream)
+            stream.synchronize()
+            assert (d == expected).all()
+
+
 def test_workspace():
     a, w = arrays((64, 511), (128, 511))
     room = cupy.zeros(tw.plan(a, w.T).workspace_bytes, "uint8")

@@ -229,6 +229,27 @@ def test_a_plan_of_abstract_arrays():
     assert p.us > 0
 
 
+@pytest.mark.skipif("on_host or len(jax.local_devices()) < 2", reason="two GPUs")
+def test_two_devices():
+    for device in (jax.local_devices()[1], jax.local_devices()[0]):
+        a, w = (jax.device_put(x, device) for x in arrays((24, 64), (32, 64)))
+        for d in (tw.gemm(a, w.T), jax.jit(lambda a, w: twj.gemm(a, w, b_transposed=True))(a, w)):
+            assert d.devices() == {device}
+            assert abs(f64(d) - f64(a) @ f64(w).T).max() <= 0.01 * abs(f64(d)).max()
+
+
+def test_two_calls_of_a_program():
+    """Calls of one program that do not depend on each other, which XLA may run at once."""
+    a, w = arrays((64, 255), (128, 255))  # 255: on a GPU the plan needs a workspace
+
+    def program(a, w):
+        return twj.gemm(a, w, b_transposed=True), twj.gemm(a + a, w, b_transposed=True)
+
+    first, second = jax.jit(program)(a, w)
+    assert (f64(second) == 2 * f64(first)).all()
+    check(np.asarray(first), f64(a), f64(w).T, roundings=64)
+
+
 def test_ragged_dot():
     """As jax.lax.ragged_dot, with its gradients; rows of no group are zeros."""
     rng = np.random.default_rng(9)

@@ -221,6 +221,40 @@ class TestGpu:
         torch.cuda.synchronize()
         assert all(torch.equal(d, expected) for d in results)
 
+    @pytest.mark.parametrize("as_number", [False, True])
+    def test_a_given_stream_owns_its_memory(self, as_number):
+        """The result and a workspace are allocated in the order of the stream that is given: busy
+        current streams neither delay nor overwrite them."""
+        a, w = tensors("cuda", (256, 511), (256, 511))  # 511: the plan needs a workspace
+        q = tw.quantize(a, "e4m3:tensor")
+        expected = tw.gemm(a, w.T)
+        stream = torch.cuda.Stream()
+        given = stream.cuda_stream if as_number else stream
+        torch.cuda.synchronize()
+        torch.cuda._sleep(200_000_000)  # 0.1 s of the current stream
+        d = tw.gemm(a, w.T, stream=given)
+        other = tw.quantize(a, "e4m3:tensor", stream=given)
+        stream.synchronize()
+        with torch.cuda.stream(stream):
+            assert torch.equal(d, expected) and torch.equal(other.scale, q.scale)
+        assert tw.gemm(a, w.T, stream=0).shape == d.shape
+        torch.cuda.synchronize()
+
+    @pytest.mark.skipif("torch.cuda.device_count() < 2", reason="one GPU")
+    @pytest.mark.parametrize("form", REMEMBERED)
+    def test_two_devices(self, form):
+        """Tensors of a GPU that is not the current one: first calls, remembered plans, plans."""
+        for i in (1, 0, 1):
+            x, w = tensors(f"cuda:{i}", (64, 128), (64, 128))
+            a, b, options = REMEMBERED[form](x, w)
+            found = [tw.gemm(a, b, **options) for _ in range(2)]
+            plan = tw.plan(a, b, **options)
+            run = {k: v for k, v in options.items() if k in ("c", "bias")}
+            found.append(plan(a, b, **run))
+            torch.cuda.synchronize(i)
+            assert all(d.device == x.device and torch.equal(d, found[0]) for d in found)
+            assert torch.cuda.current_device() == 0
+
     def test_nothing_to_compute(self):
         """No rows, no columns, no group: nothing is launched. K = 0 gives zeros."""
         a, w = tensors("cuda", (48, 64), (32, 64))

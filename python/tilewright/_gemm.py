@@ -127,10 +127,13 @@ class Call:
             None if level_b is None else tensor_of(level_b, "the level of b")]
         return call
 
-    def result(self, out, out_dtype, kind=None):
-        """Adds out, which is allocated where it is None, in the kind that is given. Returns what
-        the caller gets."""
+    def result(self, out, out_dtype, kind=None, stream=None):
+        """Adds out and returns the caller's result. Without out one is allocated, in the kind that
+        is given and in the order of the stream."""
         kind, tensors, word = kind or self.kind, self.tensors, self.scale_word
+        if stream is not None and hasattr(kind, "on_stream"):
+            with kind.on_stream(stream, self.a):
+                return self.result(out, out_dtype, kind)
         if out is None:
             shape, numbers, scale_shape, scale_strides, scale_numbers, _, offset = self.shape()
             dtype = (type_of_numbers(numbers) if out_dtype is None
@@ -244,8 +247,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         invariant: the bits of a row of the result depend on that row of a alone, not on m.
         device: of CPU arrays, the GPU that the emulator runs as: "h200" (the default), "b200" (the
             default of block-scaled operands) ...; devices() lists them.
-        stream: of CUDA arrays, a stream of their library or its address (int). Without it the
-            current stream of torch or CuPy.
+        stream: of CUDA arrays, a stream of their library or its address (int), in whose order the
+            result is allocated and written. Without it the current stream of torch or CuPy.
         workspace: of CUDA arrays, memory for the call. Without it the package has one for each
             device and stream, where the kernel needs one.
 
@@ -274,7 +277,7 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
             invariant=invariant, device=device, stream=stream, workspace=workspace)
     call = Call(a, b, c, bias, scale_a, scale_b, scale_a_as, scale_b_as, scale_out, alpha, beta,
                 activation, gate, promote, invariant, device)
-    result = call.result(out, out_dtype)
+    result = call.result(out, out_dtype, None, stream)
     kind.run(call, stream, workspace)
     if short and out is None:
         kind.remember(call, out_dtype, result)

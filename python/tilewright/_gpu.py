@@ -3,6 +3,7 @@
 
 Imported with the first such array: torch or CuPy is loaded then.
 """
+import contextlib
 import os
 import sys
 
@@ -65,13 +66,24 @@ class _Library:
     def _workspace(cls, like, stream, size, keep):
         """Memory of the caller's allocator; while a graph is captured it is the graph's."""
         if not keep or cls.capturing():
-            return cls.zeros(size, like)
+            with cls.on_stream(stream, like):
+                return cls.zeros(size, like)
         number = cls.current(like) if stream is None else cls.number_of(stream)
         key = cls.name, cls.index(like), number
         memory = _workspaces.get(key)
         if memory is None or cls.memory(memory)[1] < size:
-            memory = _workspaces[key] = cls.zeros(size, like)
+            with cls.on_stream(stream, like):  # it is zeroed there
+                memory = _workspaces[key] = cls.zeros(size, like)
         return memory
+
+    @classmethod
+    def quantize_room(cls, x, scaling):
+        """The current stream, and memory of quantize() (address, bytes) or None."""
+        if not cls.on_gpu(x):
+            return 0, None
+        _check_process()
+        room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
+        return cls.stream(x), cls.memory(cls.zeros(256, x)) if room else None
 
 
 class TorchKind(_Library):
@@ -154,6 +166,18 @@ class TorchKind(_Library):
     def number_of(stream):
         return getattr(stream, "cuda_stream", stream)
 
+    @classmethod
+    def on_stream(cls, stream, like):
+        """A context whose current stream is the given one (None: the current one): memory that is
+        allocated in it is used, and used again, in the order of that stream."""
+        if stream is None or not like.is_cuda:
+            return contextlib.nullcontext()
+        cuda = cls.torch.cuda
+        if type(stream) is int:
+            stream = (cuda.ExternalStream(stream, device=like.device) if stream
+                      else cuda.default_stream(like.device))
+        return cuda.stream(stream)
+
     @staticmethod
     def memory(x):
         return x.data_ptr(), x.numel() * x.element_size()
@@ -167,15 +191,6 @@ class TorchKind(_Library):
         x = cls.torch.empty(size, dtype=cls.torch.uint8, device=like.device)
         x[:_ZEROED_BYTES].zero_()
         return x
-
-    @classmethod
-    def quantize_room(cls, x, scaling, stream):
-        if not cls.on_gpu(x):
-            return 0, None
-        _check_process()
-        number = cls.stream(x) if stream is None else cls.number_of(stream)
-        room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
-        return number, cls.memory(cls.zeros(256, x)) if room else None
 
 
 if TorchKind.torch is not None:
@@ -197,15 +212,17 @@ class CupyKind(_Library):
 
     @classmethod
     def empty(cls, shape, dtype, like):
-        return cls.cupy.empty(tuple(shape), "uint8" if dtype in _BYTES_OF else NUMPY[dtype])
+        with like.device:  # CuPy allocates on the current device
+            return cls.cupy.empty(tuple(shape), "uint8" if dtype in _BYTES_OF else NUMPY[dtype])
 
     @classmethod
     def strided(cls, shape, strides, dtype, like):
         dtype = "uint8" if dtype in _BYTES_OF else dtype
         size = NUMPY[dtype].itemsize
         elements = 1 + sum((n - 1) * s for n, s in zip(shape, strides)) if all(shape) else 0
-        return cls.cupy.lib.stride_tricks.as_strided(
-            cls.cupy.zeros(elements, NUMPY[dtype]), shape, [s * size for s in strides])
+        with like.device:
+            return cls.cupy.lib.stride_tricks.as_strided(
+                cls.cupy.zeros(elements, NUMPY[dtype]), shape, [s * size for s in strides])
 
     @staticmethod
     def check_written(x, name):
@@ -221,13 +238,23 @@ class CupyKind(_Library):
 
     @classmethod
     def current(cls, like):
-        return cls.cupy.cuda.get_current_stream().ptr
+        return cls.cupy.cuda.get_current_stream(like.device.id).ptr
 
     stream = current
 
     @staticmethod
     def number_of(stream):
         return getattr(stream, "ptr", stream)
+
+    @classmethod
+    def on_stream(cls, stream, like):
+        """As TorchKind.on_stream()."""
+        context = contextlib.ExitStack()
+        context.enter_context(like.device)
+        if stream is not None:
+            context.enter_context(cls.cupy.cuda.ExternalStream(stream, like.device.id)
+                                  if type(stream) is int else stream)
+        return context
 
     @staticmethod
     def memory(x):
@@ -239,14 +266,8 @@ class CupyKind(_Library):
 
     @classmethod
     def zeros(cls, size, like):
-        x = cls.cupy.empty(size, "uint8")
-        x[:_ZEROED_BYTES] = 0
-        return x
-
-    @classmethod
-    def quantize_room(cls, x, scaling, stream):
-        _check_process()
-        number = cls.stream(x) if stream is None else cls.number_of(stream)
-        room = scaling != "row" or 1 in x.shape[:-1]  # one scale may be of several CTAs
-        return number, cls.memory(cls.zeros(256, x)) if room else None
+        with like.device:
+            x = cls.cupy.empty(size, "uint8")
+            x[:_ZEROED_BYTES] = 0
+            return x
 

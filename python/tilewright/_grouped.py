@@ -94,6 +94,6 @@ def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=
                 activation, gate, promote, invariant, device)
     with_groups(call, form, numbers, axis, expected_size, choices, status, row_weight, group_alpha,
                 gather, scatter)
-    result = call.result(out, out_dtype)
+    result = call.result(out, out_dtype, None, stream)
     kind.run(call, stream, workspace)
     return result

@@ -135,7 +135,7 @@ class Plan:
             words = self._call.words
             with_groups(call, self._form, groups, words[8], words[9], words[10], status, row_weight,
                         group_alpha, gather, scatter)
-        result = call.result(out, self._out_dtype if out is None else None)
+        result = call.result(out, self._out_dtype if out is None else None, None, stream)
         call.kind.run(call, stream, workspace, self._made)
         if short and out is None and self._call.scale_word is None:
             self._prototype = call.kind.prototype(result)

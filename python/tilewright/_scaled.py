@@ -119,6 +119,10 @@ def quantize(x, to, *, scaling=None, library=None, power_of_two=False, out=None,
         from . import jax
         return jax.quantize(x, to, scaling=scaling, library=library or "flashinfer-k",
                             power_of_two=power_of_two, out=out)
+    if stream is not None and hasattr(kind, "on_stream"):
+        with kind.on_stream(stream, x):
+            return quantize(x, to, scaling=scaling, library=library, power_of_two=power_of_two,
+                            out=out)
     to, scaling, format_, order = split_format(to, scaling, library or "torch")
     source = kind.tensor(x, "x")
     if out is None:
@@ -139,7 +143,7 @@ def quantize(x, to, *, scaling=None, library=None, power_of_two=False, out=None,
         out.format, out.order = format_, order
     if kind.name == "spec":
         return out
-    number, workspace = kind.quantize_room(x, scaling, stream) if hasattr(
+    number, workspace = kind.quantize_room(x, scaling) if hasattr(
         kind, "quantize_room") else (0, None)
     tensors = (source, kind.tensor(out.data, "out"), kind.tensor(out.scale, "scale"),
                None if out.level is None else kind.tensor(out.level, "level"))

@@ -7,6 +7,7 @@
 
 Calls on tensors of torch have gradients, and may be in torch.compile (tilewright.torch_dist).
 """
+import contextlib
 import itertools
 import mmap
 import os
@@ -195,7 +196,7 @@ class Group:
                  for v, name in ((w, "w"), (out, "out"), (bias, "bias"), (scale_b, "scale_b"))]
         calls, results, places = [], [], None
         for w_, out_, bias_, scale in zip(*given):
-            call, result = _call(x, w_, rows_of_out, out_, bias_, scale, **options)
+            call, result = _call(x, w_, rows_of_out, out_, bias_, scale, stream=stream, **options)
             if places is None:
                 places = _places(call.kind, call.a, stream, workspace)
             calls.append((tuple(call.tensors), call.words, call.options + places))
@@ -249,7 +250,7 @@ def _list_of(value, count, name):
 
 def _call(x, w, rows_of_out, out, bias, scale_b, *, out_dtype=None, alpha=1.0, activation=None,
           gate=None, scale_a=None, scale_a_as=None, scale_b_as=None, promote=128, invariant=False,
-          device=None):
+          device=None, stream=None):
     call = Call(x, w, None, bias, scale_a, scale_b, scale_a_as, scale_b_as, None, alpha, None,
                 activation, gate, promote, invariant, device)
     kind = call.kind
@@ -257,7 +258,9 @@ def _call(x, w, rows_of_out, out, bias, scale_b, *, out_dtype=None, alpha=1.0, a
         shape, numbers = call.shape()[:2]
         dtype = (type_of_numbers(numbers) if out_dtype is None
                  else type_name(out_dtype, "out_dtype"))
-        out = kind.empty((rows_of_out, shape[-1]), dtype, call.a)
+        with (kind.on_stream(stream, call.a) if hasattr(kind, "on_stream")
+              else contextlib.nullcontext()):
+            out = kind.empty((rows_of_out, shape[-1]), dtype, call.a)
     elif out_dtype is not None:
         raise refused("TW0484", "out_dtype", str(out_dtype), "not given if out is")
     else:
