@@ -140,6 +140,7 @@ def test_formats_that_a_device_lacks():
     model = tw.plan_model(CONFIG, tokens=(64,))
     assert {row.format for row in model.rows} == {"bf16", "e4m3:1x128"}
     assert list(model.left_out) == ["nvfp4"] and "TW0471" in model.left_out["nvfp4"]
+    assert "left out: nvfp4: TW0471" in str(model) and "left out: nvfp4" in model._repr_html_()
     model = tw.plan_model(CONFIG, tokens=(64,), device="b200", formats=("nvfp4",))
     assert len(model.rows) == 4 and not model.left_out
 

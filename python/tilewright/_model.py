@@ -54,14 +54,18 @@ class ModelPlan:
     def __str__(self):
         cells = list(self._cells())
         widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-        return "\n".join("  ".join(x.ljust(w) for x, w in zip(row, widths)).rstrip()
-                         for row in cells)
+        lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths)).rstrip() for row in cells]
+        return "\n".join(lines + self._notes())
+
+    def _notes(self):
+        return [f"left out: {form}: {why}" for form, why in self.left_out.items()]
 
     __repr__ = __str__
 
     def _repr_html_(self):
         rows = ("".join(f"<td>{html.escape(x)}</td>" for x in row) for row in self._cells())
-        return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
+        return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>" + "".join(
+            f"<p>{html.escape(note)}</p>" for note in self._notes())
 
 
 def _config_text(config):
