@@ -46,6 +46,22 @@ def test_a_logger(caplog):
     assert "39x16x64" in caplog.text
 
 
+def test_an_order_that_was_read_from_the_shape_is_a_hint(caplog, monkeypatch):
+    """Once for each operand; none if the order is named, or of a Scaled."""
+    from tilewright import _gemm
+    monkeypatch.setattr(_gemm, "_hinted", set())
+    x, w = np.ones((48, 384), np.float32), np.ones((256, 384), np.float32)
+    qx, qw = tw.quantize(x, "e4m3:1x128"), tw.quantize(w, "e4m3:128x128")
+    named = {"scale_a": qx.scale, "scale_b": qw.scale, "scale_a_as": qx.order,
+             "scale_b_as": qw.order}
+    tw.gemm(qx, qw.T)
+    tw.gemm(qx.data, qw.data.T, **named)
+    assert not caplog.records
+    for _ in range(2):
+        tw.gemm(qx.data, qw.data.T, **named | {"scale_a_as": None})
+    assert len(caplog.records) == 1 and "scale_a_as='1x128'" in caplog.text
+
+
 def test_lines_of_threads():
     lines = []
     tw.set_log(lambda level, line: lines.append(line))

@@ -20,6 +20,15 @@ def test_a_plan_without_data():
     assert p.record["schema"] == "tilewright.plan/1"
 
 
+def test_a_copy_of_the_plan_is_a_hint():
+    """Nothing is copied in silence: rows of 254 bytes, which TMA cannot address."""
+    odd = tw.plan(tw.spec((64, 127), "bf16"), tw.spec((64, 127), "bf16").T, device="h200")
+    assert any("copied" in hint and hint.startswith("A:") for hint in odd.hints), odd.hints
+    assert odd.workspace_bytes > 0
+    even = tw.plan(tw.spec((64, 128), "bf16"), tw.spec((64, 128), "bf16").T, device="h200")
+    assert not any("copied" in hint for hint in even.hints) and even.workspace_bytes == 0
+
+
 @pytest.mark.parametrize("device", [d["id"] for d in tw.devices()["devices"]])
 def test_every_device(device):
     p = tw.plan(tw.spec((64, 4096), "bf16"), tw.spec((4096, 4096), "bf16").T, device=device)
