@@ -56,8 +56,8 @@ outcome run_gate(int which, emu::options const& o) {
   layout.memory = {{0, m->received, sizeof m->received, true}, {0, &m->flag, sizeof m->flag, true}};
   emu::copy_queue queue;
   queue.device = 1;
-  queue.copies = {{m->source, m->received, sizeof m->received},
-                  {&m->outgoing, &m->flag, sizeof m->flag, true}};
+  queue.copies.push_back({m->source, m->received, sizeof m->received});
+  queue.copies.push_back({&m->outgoing, &m->flag, sizeof m->flag, true});
   if (what == rank_mutation::next_call_too_early)
     queue.copies.push_back({m->source, m->received, sizeof m->received});
   layout.queues = {queue};
