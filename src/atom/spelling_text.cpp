@@ -75,6 +75,16 @@ std::string assigned_value(std::string text) {
   return text;
 }
 
+/// Refuses text after the end of a statement.
+void check_one_statement(std::string const& text) {
+  std::size_t const end = text.find(';');
+  std::size_t const next = end == std::string::npos ? end : text.find_first_not_of(" ;", end);
+  if (next == std::string::npos) return;
+  throw rejected({"TW0101", "text of a layout",
+                  fmt::format("'{}' after the first statement", text.substr(next, 24)),
+                  "one expression", fmt::format("write one at a time: {}", text.substr(0, end))});
+}
+
 /// A > that closes nothing, as in a template that a page shows with one too many.
 void check_angles(std::string const& text) {
   int level = 0;
@@ -90,8 +100,11 @@ void check_angles(std::string const& text) {
 
 std::string one_expression(std::string_view written) {
   std::string text = in_ascii(written);
-  if (text.find_first_of("\n\r\t/=;") != std::string::npos)
-    text = assigned_value(without_comments(text));
+  if (text.find_first_of("\n\r\t/=;") != std::string::npos) {
+    text = without_comments(text);
+    check_one_statement(text);
+    text = assigned_value(text);
+  }
   check_angles(text);
   return text;
 }

@@ -180,6 +180,10 @@ TEST(Articles, ExpressionsOfAProgramAreRefusedWithTheTextToWrite) {
       {"Tensor(\n    shape=(M, N),\n    stride=(1, M)\n)", "shape:stride"},
       {"tv(Copy_Atom<SM75_U32x4_LDSM_N, my_t>, src)", "write the type of your elements for my_t"},
       {"(4,8):(8,1) o (2,2)", "A o B is composition(A, B)"},
+      {"auto layout_rm = make_layout(make_shape(_4{}, _8{}), make_stride(_8{}, _1{}));\n\n"
+       "auto layout_cm = make_layout(make_shape(_4{}, _8{}), make_stride(_1{}, _4{}));",
+       "one at a time: auto layout_rm = make_layout(make_shape(_4{}, _8{}), "
+       "make_stride(_8{}, _1{}))"},
   };
   for (auto const& [written, hint] : rows)
     EXPECT_NE(text(written).find(hint), std::string::npos) << written << "\n" << text(written);
