@@ -10,6 +10,32 @@ const tilewrightExamples = [
     {title: 'nested modes: tiles of 2 x 4', state: {e: '((2,2),(4,2)):((4,16),(1,8))'}},
     {title: 'row-major against column-major', state: {e: '(4,8):(8,1)', other: '(4,8):(1,4)'}},
   ]},
+  {title: 'Five articles (docs/articles.md)', examples: [
+    {title: 'A: a nested layout, as it stands there',
+     state: {e: 'auto layout_nested = make_layout(\n' +
+                '    make_shape(_4{}, make_shape(_2{}, _4{})),    // (4, (2, 4))\n' +
+                '    make_stride(_8{}, make_stride(_4{}, _1{}))   // (8, (4, 1))\n);'}},
+    {title: 'A: is the default row-major?',
+     state: {e: 'make_layout(make_shape(_4{}, _8{}))', other: '(4,8):(8,1)'}},
+    {title: 'A: Sw<3,4,3> on half_t keeps conflicts',
+     state: {e: 'composition(Swizzle<3,4,3>{}, Layout<Shape<_128,_64>,Stride<_64,_1>>{})',
+             view: 'banks', access: 'ldmatrix.x4'}},
+    {title: 'B: threads and values of C of m64n32k16',
+     state: {e: 'tv(mma.sm90.m64n32k16.f16, C)', view: 'tv', tile: '(64,32)'}},
+    {title: 'C: coordinates of a TMA tensor', state: {e: '(8,8):(1@0,1@1)'}},
+    {title: 'C: an atom in bits, for half_t',
+     state: {e: 'upcast<sizeof_bits<half_t>::value>(ComposedLayout<Swizzle<3,4,3>, ' +
+                'smem_ptr_flag, Layout<Shape<_8,_1024>,Stride<_1024,_1>>>)'}},
+    {title: 'D: its atom for ldmatrix, without the swizzle',
+     state: {e: '(16,64):(64,1)', view: 'banks', access: 'ldmatrix.x4'}},
+    {title: 'D: with the swizzle of CUTLASS',
+     state: {e: 'tile_to_shape(composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,' +
+                'Stride<_64,_1>>{}), (16,64))', view: 'banks', access: 'ldmatrix.x4'}},
+    {title: 'E: 192 x 192 with 64-byte swizzles',
+     state: {e: 'copy_partition_d(tiled_copy_C(copy_atom(SM90_U32x4_STSM_N,16), ' +
+                'tiled_mma(SM90_64x96x16_F32F16F16_SS,(1,2,1))), 0, ' +
+                'tile_to_shape(smem_atom(K,64,16),(192,192)))'}},
+  ]},
   {title: 'CuTe layouts: the algebra', examples: [
     {title: 'coalesce', state: {e: 'coalesce((2,(1,6)):(1,(6,2)))'}},
     {title: 'composition', state: {e: 'composition((6,2):(8,2), (4,3):(3,1))', view: 'steps'}},
@@ -49,6 +75,6 @@ const tilewrightExamples = [
   ]},
   {title: 'Threads and values', examples: [
     {title: 'a warp over 16 x 8', state: {e: '((4,8),2):((32,1),8)', view: 'tv', tile: '(16,8)'}},
-    {title: 'the Blackwell cluster tile order', state: {e: '((2,4),(2,4)):((1,4),(2,16))'}},
+    {title: 'four CTAs over 8 x 8 tiles, in turn', state: {e: '((2,4),(2,4)):((1,4),(2,16))'}},
   ]},
 ];

@@ -31,7 +31,8 @@
 
   // ---- requests ----
 
-  const flatten = text => text.replace(/\s*\n\s*/g, ' ').trim();
+  /** On one line, without comments of C++. */
+  const flatten = text => text.replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ' ').replace(/\s+/g, ' ').trim();
 
   function optionsOf(s) {
     const tile = s.tile || tileOfView[s.view];
@@ -48,7 +49,7 @@
   }
   // An expression that begins with a dash is no option.
   const words = (s, expression, print) =>
-    ['layout', ...optionsOf(s), '--print', print, '--', flatten(expression)];
+    ['layout', ...optionsOf(s), '--print', print, '--', expression];
   const commandOf = s => ['tilewright', 'layout', flatten(s.e), ...optionsOf(s)]
     .map(shellWord).join(' ');
 
@@ -102,7 +103,7 @@
     second.markDifferences(a);
     first.partner = second;
     second.partner = first;
-    second.box.prepend(element('p', {class: 'caption', id: 'differences'}, count === 0
+    second.box.append(element('p', {class: 'caption', id: 'differences'}, count === 0
       ? 'No difference.' : `${count} of ${a.size} coordinates differ: their cells are outlined.`));
   }
 
@@ -110,7 +111,10 @@
     message.className = 'refused';
     message.textContent = refusalText(answer);
     const place = /at position (\d+)/.exec(answer.err);
-    markText(place ? Number(place[1]) - 1 : -1);  // positions begin at 1
+    // Positions begin at 1, and count in the text that the message repeats: in another notation the
+    // caret of the message is the mark.
+    const typed = answer.err.split('\n')[1] === `    ${field.value}`;
+    markText(place && typed ? Number(place[1]) - 1 : -1);
     document.body.dataset.drawn = 'refused';
   }
 
@@ -121,7 +125,6 @@
       back.textContent = text;
       return;
     }
-    // Positions count characters of the text without its line breaks.
     const at = Math.min(position, text.length);
     back.replaceChildren(text.slice(0, at), element('mark', {}, text.slice(at, at + 1) || ' '),
                          text.slice(at + 1));
@@ -404,7 +407,7 @@
   }
 
   async function cpp() {
-    const answer = await engine.text(['layout', '--print', 'json', '--', flatten(state.e)]);
+    const answer = await engine.text(['layout', '--print', 'json', '--', state.e]);
     const record = recordOf(answer);
     if (answer.status !== 0 || !record || !('n' in record))
       throw new Error('the answer is no layout: C++ has no literal of it');

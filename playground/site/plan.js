@@ -18,6 +18,10 @@
     ['an error code', 'TW0104'],
     ['a hazard', 'E0024'],
   ];
+  // The words of a combination that have a field of their own: of a text, or of these choices.
+  const parts = {tile: '', mma: '', warpgroups: '',
+                 copy: 'stmatrix.x4 stmatrix.x2 stmatrix.x1 st.16 st.32 st.64 st.128',
+                 smem: 'SW128 SW64 SW32 NONE', dtype: 'f16 bf16 f32 tf32 e4m3 e5m2'};
   const engine = new Engine('plan');
   let state = readFragment(defaults);
   const time = us => us < 1000 ? `${us.toFixed(1)} us` : `${(us / 1000).toFixed(2)} ms`;
@@ -87,6 +91,22 @@
     if (!types.includes(state.dtype)) state.dtype = defaults.dtype;
     if (!devices.includes(state.device)) state.device = defaults.device;
     for (const key of Object.keys(defaults)) byId(key).value = state[key];
+    fillParts();
+  }
+
+  /** The words of the question in their fields; a field whose word is missing is empty. */
+  function fillParts() {
+    const words = new Map(state.explain.split(/\s+/).map(w => w.split('=')));
+    for (const key of Object.keys(parts)) byId(`part-${key}`).value = words.get(key) ?? '';
+  }
+
+  /** A question of the fields, with the words that have none. */
+  function askParts() {
+    const others = state.explain.split(/\s+/).filter(w => /^(turns|major)=/.test(w));
+    const words = Object.keys(parts).map(key => [key, byId(`part-${key}`).value.trim()])
+      .filter(([, value]) => value).map(([key, value]) => `${key}=${value}`);
+    byId('explain').value = [...words, ...others].join(' ');
+    change({explain: byId('explain').value}, showExplained);
   }
 
   byId('dtype').append(...types.map(t => element('option', {}, t)));
@@ -95,7 +115,15 @@
     byId(key).addEventListener('input', e => change({[key]: e.target.value}, showPlan));
   byId('device').addEventListener('input', e =>
     change({device: e.target.value}, showPlan, showOccupied));
-  byId('explain').addEventListener('input', e => change({explain: e.target.value}, showExplained));
+  byId('explain').addEventListener('input', e => {
+    change({explain: e.target.value}, showExplained);
+    fillParts();
+  });
+  for (const [key, choices] of Object.entries(parts)) {
+    if (choices) byId(`part-${key}`).append(...['', ...choices.split(' ')].map(c =>
+      element('option', {value: c}, c || 'the best')));
+    byId(`part-${key}`).addEventListener('input', askParts);
+  }
   for (const key of ['regs', 'threads', 'smem', 'cluster'])
     byId(key).addEventListener('input', e => change({[key]: e.target.value}, showOccupied));
   for (const form of document.forms) form.addEventListener('submit', e => e.preventDefault());
@@ -105,6 +133,7 @@
     if (!menu.value) return;
     byId('explain').value = menu.value;
     change({explain: menu.value}, showExplained);
+    fillParts();
   });
   byId('copy-plan').addEventListener('click', async () => {
     const line = ['tilewright', ...planWords(state)].map(shellWord).join(' ');

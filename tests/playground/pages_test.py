@@ -7,21 +7,14 @@ Exit status 77 without Chromium or without the pages (./dev playground builds th
 """
 import importlib.util
 import json
-import os
 import pathlib
 import random
 import re
-import sys
 import time
 import unittest
 
-ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
-SITE = pathlib.Path(os.environ.get("TW_PLAYGROUND", ROOT / "build-playground"))
-sys.path.insert(0, str(ROOT / "tests/browser"))
-from devtools import Browser, find_chromium  # noqa: E402
+from page_case import PAGES, SITE, PageCase, main
 
-PAGES = tuple(page for page in ("index.html", "plan.html", "race.html")
-              if (SITE / page).exists())
 # The middle of the cell whose text is the given one.
 CELL = """(() => {
   const picture = byId('first').picture, p = picture.parts.data.panels[0];
@@ -60,51 +53,7 @@ DRAWN_CELLS = """(() => {
 })()"""
 
 
-class Pages(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(find_chromium(), timeout_s=300)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.__exit__()
-
-    def setUp(self):
-        self.browser.problems.clear()
-
-    def tearDown(self):
-        # A worker's code is a blob that the page has made: the only "request" there may be.
-        self.assertEqual([p for p in self.browser.problems
-                          if not p.startswith("request of blob:null/")], [])
-
-    def open(self, page, fragment="", **how):
-        # Another address first: a new fragment alone would not load the page again.
-        self.browser.send("Page.navigate", url="about:blank")
-        address = f"{SITE / page}" + (f"#{fragment}" if fragment else "")
-        self.browser.open(address, **how)
-        self.wait("document.body.dataset.drawn")
-
-    def wait(self, expression, limit_s=120):
-        deadline = time.monotonic() + limit_s
-        while time.monotonic() < deadline:
-            if value := self.browser.run(expression):
-                return value
-            time.sleep(0.05)
-        self.fail(f"not in {limit_s} s: {expression}; the page says "
-                  f"{self.browser.run('document.body.innerText')[:600]}")
-
-    def count(self, selector):
-        return self.browser.run(f"document.querySelectorAll({json.dumps(selector)}).length")
-
-    def type(self, text):
-        """Replaces the expression as a person does: selected, then typed."""
-        self.browser.run("byId('expression').focus(); byId('expression').select()")
-        for letter in text:
-            self.browser.send("Input.insertText", text=letter)
-
-    def drawn(self, title):
-        self.wait(f"document.querySelector('#first h2')?.textContent === {json.dumps(title)}")
-
+class Pages(PageCase):
     # ---- layouts ----
 
     def test_typing_draws(self):
@@ -211,6 +160,13 @@ class Pages(unittest.TestCase):
         self.drawn("(4,8):(8,1)")
         self.assertEqual(self.browser.run("document.querySelectorAll('#backdrop mark').length"), 0)
 
+    def test_no_mark_if_the_message_repeats_another_notation(self):
+        """Its position counts in our notation: in CuTe's the mark would be elsewhere."""
+        self.open("index.html", "e=make_layout(make_shape(_4{}, _8{}) _2{})")
+        self.wait("byId('message').textContent.startsWith('TW0101')")
+        self.assertIn("^", self.browser.run("byId('message').textContent"))
+        self.assertEqual(self.count("#backdrop mark"), 0)
+
     def test_operations_are_completed(self):
         self.open("index.html")
         self.wait("byId('operation').options.length > 20")
@@ -224,6 +180,15 @@ class Pages(unittest.TestCase):
         self.open("index.html", "e=(2,2):(1,2)&other=(2,2):(2,1)")
         self.wait("byId('differences')?.textContent.startsWith('2 of 4')")
         self.assertEqual(self.browser.run("document.querySelectorAll('.difference').length"), 4)
+
+    def test_two_layouts_are_side_by_side_on_a_wide_screen(self):
+        places = """['first', 'second'].map(id => byId(id).getBoundingClientRect()).map(
+                      r => [Math.round(r.x), Math.round(r.y)])"""
+        for width in (1400, 800):
+            self.open("index.html", "e=(2,2):(1,2)&other=(2,2):(2,1)", width=width)
+            self.wait("byId('differences') !== null")
+            (x, y), (other_x, other_y) = self.browser.run(places)
+            self.assertEqual((other_x > x, other_y > y), (width > 1250, width < 1250))
 
     def test_a_slider_changes_the_extent(self):
         self.open("index.html", "e=(4,8):(8,1)")
@@ -283,6 +248,20 @@ class Pages(unittest.TestCase):
         self.assertIn("m=many", self.browser.run("location.hash"))
         self.wait("byId('explained').textContent.includes('TW0104')")
         self.wait("byId('occupied').textContent.length > 100")
+
+    @unittest.skipUnless("plan.html" in PAGES, "the module is not built")
+    def test_fields_make_the_words_of_a_combination(self):
+        self.open("plan.html")
+        self.wait("byId('explained').textContent.includes('works instead')")
+        self.assertEqual(self.browser.run("byId('part-tile').value"), "192x192")
+        self.browser.run("byId('part-smem').value = 'SW32';"
+                         "byId('part-smem').dispatchEvent(new Event('input'))")
+        self.wait("/^yes: /m.test(byId('explained').textContent)")
+        self.assertIn("smem=SW32", self.browser.run("byId('explain').value"))
+        self.browser.run("byId('explain').value = 'E0024';"
+                         "byId('explain').dispatchEvent(new Event('input'))")
+        self.assertEqual(self.browser.run("byId('part-tile').value"), "")
+        self.wait("byId('explained').textContent.includes('E0024')")
 
     @unittest.skipUnless("plan.html" in PAGES, "the module is not built")
     def test_the_gemms_of_a_model(self):
@@ -473,7 +452,4 @@ class Pages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if find_chromium() is None or not (SITE / "index.html").exists():
-        print(f"skipped: no Chromium, or no pages in {SITE} (./dev playground)")
-        sys.exit(77)
-    unittest.main()
+    main()
