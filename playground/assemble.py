@@ -113,7 +113,9 @@ def assemble(modules, out):
             continue
         text = source.read_text(encoding="utf-8")
         if source.suffix == ".html":
-            text = text.replace("{{policy}}", POLICY).replace("{{header}}", header.rstrip())
+            current = header.rstrip().replace(f'href="{source.name}" data-page',
+                                              f'href="{source.name}" aria-current="page" data-page')
+            text = text.replace("{{policy}}", POLICY).replace("{{header}}", current)
             text = text.replace("{{model}}", (SITE / "model.html").read_text(encoding="utf-8"))
         (out / source.name).write_text(text, encoding="utf-8")
     for name in built:

@@ -36,12 +36,14 @@ build_playground() {
     die "playground: see above"
 }
 
-# playground_for_tests VARIANT LABEL...: the pages for tests/playground, which are skipped without.
-# They are built anew if ./dev playground has built them, or if the label playground is named.
+# playground_for_tests VARIANT REGEX LABEL...: the pages for tests/playground, which are skipped
+# without. They are built if emscripten is found and one of these tests will run.
 playground_for_tests() {
-  local variant=$1; shift
+  local variant=$1 regex=$2; shift 2
   if [[ $variant ]] || { (($#)) && [[ " $* " != *' playground '* ]]; }; then return; fi
-  if (($#)) || [[ -f build-wasm/build.ninja ]]; then build_playground || true; fi
+  if runs_script playground "$regex" && { (($#)) || command -v em++ >/dev/null; }; then
+    build_playground || true
+  fi
 }
 
 cmd_playground() {

@@ -90,7 +90,3 @@ function recordOf(answer) {
 function refusalText(answer) {
   return answer.err.replace(/^tilewright: /, '').trimEnd();
 }
-
-for (const link of document.querySelectorAll('nav a')) {
-  if (link.dataset.page === document.body.dataset.page) link.setAttribute('aria-current', 'page');
-}

@@ -342,6 +342,45 @@ class Pages(PageCase):
                     level = sum(map(int, re.findall(r"\d+", ground)[:3]))
                     self.assertEqual(level < 3 * 128, dark)
 
+    def test_nothing_moves_while_a_page_loads(self):
+        for page in PAGES:
+            for width in (1280, 320):
+                with self.subTest(page, width=width):
+                    self.open(page, width=width)
+                    time.sleep(1)
+                    moved = self.browser.run("""new Promise(done => {
+                      new PerformanceObserver(list => done(list.getEntries().reduce(
+                        (sum, e) => sum + (e.hadRecentInput ? 0 : e.value), 0)))
+                        .observe({type: 'layout-shift', buffered: true});
+                      setTimeout(() => done(0), 500);
+                    })""")
+                    self.assertLess(moved, 0.01)
+
+    def test_the_keyboard_reaches_everything_in_the_order_of_the_page(self):
+        for page in PAGES:
+            with self.subTest(page):
+                self.open(page)
+                tops, names = [], []
+                for _ in range(self.count("a, button, input, select, textarea, summary") + 10):
+                    for kind in ("rawKeyDown", "keyUp"):
+                        self.browser.send("Input.dispatchKeyEvent", type=kind, key="Tab",
+                                          code="Tab", windowsVirtualKeyCode=9)
+                    name, at, outline = self.browser.run("""(() => {
+                      const a = document.activeElement, all = [...document.querySelectorAll('*')];
+                      return [a.id || a.textContent, all.indexOf(a),
+                              getComputedStyle(a).outlineStyle];
+                    })()""")
+                    if at < (tops[-1] if tops else 0):
+                        break  # round the page
+                    self.assertEqual(outline, "solid", name)
+                    tops.append(at)
+                    names.append(name)
+                self.assertGreater(len(names), 12)
+                for wanted in {"index.html": ("menu", "expression", "view", "compare", "Link"),
+                               "plan.html": ("m", "device", "part-tile", "explain", "regs"),
+                               "race.html": ("kernel", "fault", "run", "source", "step-on")}[page]:
+                    self.assertIn(wanted, names)
+
     def test_narrow_plans(self):
         """The whole page of plans at 320 pixels: tables scroll in their boxes, and the roofline is
         drawn for the width."""
