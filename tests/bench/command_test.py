@@ -26,6 +26,21 @@ def expect(status, text, *arguments):
         sys.exit(f"bench {arguments}: got {got}, {out!r}, {err!r}; need {status}, {text!r}")
 
 
+def deepgemm_without_a_shape():
+    """Headers and a compiler that have the right names: it is the list that is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh",
+                     "include/cute/arch/mma_sm100_desc.hpp", "nvcc"):
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8"):
+                os.chmod(path, 0o755)
+        os.environ["PATH"] += ":" + folder
+        words = ["--baseline", "cublaslt,deepgemm", "--deepgemm", folder]
+        expect(2, "it multiplies e4m3 alone", "gemm", *words, "64", "64", "64")
+        expect(77, "TW05", "gemm", *words, "64x64x64", "--dtype", "fp8_block")
+
+
 def main():
     expect(2, "TW0701", "gemm", "--shapes", "no/such/file.json")
     expect(2, "TW0705", "gemm", "--shapes", SHAPES, "--names", "nobody")
@@ -41,6 +56,12 @@ def main():
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "e4m3", "--scale-d", "0.5")
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "mxfp8", "--d", "mxfp8",
            "--scale-d", "given")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--baseline", "cublaslt,none")
+    expect(2, "--deepgemm DIR", "gemm", "64", "64", "64", "--baseline", "cublaslt,deepgemm")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--deepgemm", "DIR")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--cutlass", "DIR")
+    expect(2, "TW0716", "gemm", "64", "64", "64", "--baseline", "deepgemm", "--deepgemm", SOURCE)
+    deepgemm_without_a_shape()
     expect(2, "TW0615", "emulator", "--size", "100")
     expect(2, "TW0615", "dist", "--names", "another layer")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:

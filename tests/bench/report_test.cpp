@@ -140,6 +140,33 @@ TEST(Report, DependentLaunchesAreSetBesideOurTime) {
       << gemm_summary({r});
 }
 
+TEST(Report, DeepGemmHasAColumnIfItWasRequested) {
+  shape_result r = measured("s", "c", 8), none = r;
+  provider_result theirs = r.providers[1];
+  theirs.provider = "deepgemm";
+  theirs.bursts = samples(12);
+  theirs.check.passed = true;
+  r.providers.push_back(theirs);
+  r.deepgemm = {{"128x128", 12}};
+  none.reason = "no DeepGEMM: it multiplies e4m3 alone";
+  auto const columns = gemm_columns({r.shape}, true);
+  auto const row = words(gemm_rows(columns, r));
+  ASSERT_EQ(row.size(), columns.size());
+  EXPECT_EQ(row[11], "1.250");
+  EXPECT_EQ(row[12], "1.500");
+  EXPECT_EQ(columns[12].title, "/deepg");
+  EXPECT_EQ(words(gemm_rows(columns, none)).at(12), "-");
+  EXPECT_NE(gemm_rows(columns, none).find(none.reason), std::string::npos);
+  EXPECT_NE(gemm_summary({r}).find("deepgemm              1.500"), std::string::npos)
+      << gemm_summary({r});
+  auto const json = to_json(r, 132);
+  EXPECT_NEAR(json["ratio"]["burst"]["deepgemm"].get<double>(), 1.5, 1e-12);
+  EXPECT_EQ(json["deepgemm"][0]["kernel"], "128x128");
+  EXPECT_TRUE(csv_rows(r).ends_with(",our_kernel,1.5\n")) << csv_rows(r);
+  r.providers.back().check.passed = false;
+  EXPECT_EQ(words(gemm_rows(columns, r)).at(12), "WRONG");
+}
+
 TEST(Report, JsonKeepsEverySample) {
   auto const json = to_json(measured("s", "c", 8), 132);
   auto const& burst = json["providers"][0]["burst"];
@@ -220,7 +247,7 @@ TEST(Codes, EveryCodeOfTheBenchmarkHasAPage) {
   std::ifstream file(TW_SOURCE_DIR "/docs/errors/TW07.md");
   std::string const text{std::istreambuf_iterator<char>(file), {}};
   for (char const* code : {"TW0701", "TW0702", "TW0703", "TW0704", "TW0705", "TW0710", "TW0711",
-                           "TW0712", "TW0713", "TW0714"})
+                           "TW0712", "TW0713", "TW0714", "TW0716"})
     EXPECT_NE(text.find("\n## " + std::string(code) + "\n"), std::string::npos) << code;
 }
 

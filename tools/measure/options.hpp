@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/measure/deepgemm.hpp"
 #include "tools/measure/protocol.hpp"
 
 namespace tw::bench {
@@ -17,6 +19,7 @@ struct measure_options {
   bool burst = true, sustained = true;
   bool baseline = true;  // cuBLASLt, heuristic and tuned
   std::string cublaslt = "libcublasLt.so.13";
+  std::optional<deepgemm_files> deepgemm = {};  // its kernel takes part
   int tune_candidates = 16;
   int our_plans = 1;   // the fastest by prediction, of which the fastest by measurement is timed
   bool chain = false;  // contenders whose launches start while the one before ends, and do not

@@ -26,7 +26,7 @@ struct check_result {
 
 /// One contender's part of a shape.
 struct provider_result {
-  std::string provider;  // "tilewright", "cublaslt_heuristic", "cublaslt_tuned"
+  std::string provider;  // "tilewright", "cublaslt_heuristic", "cublaslt_tuned", "deepgemm"
   std::string kernel;    // configuration or algorithm, in words
   std::string same_as;   // not timed again: the same algorithm as this provider
   check_result check;
@@ -34,7 +34,7 @@ struct provider_result {
   std::vector<sample> bursts, windows;
 };
 
-/// One candidate of the tuning that precedes "cublaslt_tuned".
+/// One candidate of the tuning that precedes "cublaslt_tuned" and "deepgemm".
 struct tuning_entry {
   std::string kernel;
   double us = not_measured;  // NaN: the candidate did not run
@@ -53,13 +53,14 @@ enum class outcome { measured, unsupported, failed };
 struct shape_result {
   gemm_shape shape;
   outcome state = outcome::failed;
-  std::string reason;  // why it is unsupported or has failed
+  std::string reason;  // why it is unsupported or has failed, or lacks a baseline
   std::string why;     // why the planner chose our kernel
   std::vector<std::string> hints;
   int buffer_sets = 0;  // copies of A, B and D that the launches rotate through
   double cycle_bytes = 0;
   std::vector<provider_result> providers;  // ours first
-  std::vector<tuning_entry> tuning;
+  std::vector<tuning_entry> tuning;        // of cuBLASLt
+  std::vector<tuning_entry> deepgemm;      // its configurations; the first is its own choice
   std::vector<plan_entry> plans;
 
   /// The provider's results, those of `same_as` where it was not timed again; nullptr: not there.

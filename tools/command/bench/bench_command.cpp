@@ -35,7 +35,8 @@ std::vector<std::string> order_choices() {
 
 void add_gemm(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::gemm_bench_options>();
-  auto* const verb = bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt");
+  auto* const verb =
+      bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt and DeepGEMM");
   verb->add_option("SIZE", o->sizes,
                    "M N K, or any number of MxNxK; an extent may be a list, 64,128, or a range, "
                    "64:512:64 (step) or 64:4096:x2 (factor)");
@@ -97,11 +98,20 @@ void add_gemm(CLI::App& bench, int& status) {
   verb->add_option("--mode", o->mode, "burst, sustained or both")
       ->transform(one_of({"burst", "sustained", "both"}))
       ->capture_default_str();
-  verb->add_option("--baseline", o->baseline, "cublaslt (heuristic and tuned) or none")
-      ->transform(one_of({"cublaslt", "none"}))
-      ->capture_default_str();
+  verb->add_option("--baseline", o->baselines,
+                   "cublaslt (heuristic and tuned), deepgemm (with --deepgemm), both with a comma "
+                   "between them, or none")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(one_of({"cublaslt", "deepgemm", "none"}))
+      ->default_str("cublaslt");
   verb->add_option("--cublaslt", o->measure.cublaslt, "File name of the cuBLASLt library")
       ->capture_default_str();
+  verb->add_option("--deepgemm", o->deepgemm,
+                   "Checkout of DeepGEMM, or its installed package: its Hopper kernel for scales "
+                   "1x128 by 128x128 is compiled by nvcc from there (bench/README.md)");
+  verb->add_option("--cutlass", o->cutlass,
+                   "Checkout of CUTLASS for it (default: its own in third-party/cutlass)");
   verb->add_option("--tune-candidates", o->measure.tune_candidates,
                    "Algorithms that the tuning tries")
       ->check(CLI::Range(1, 256))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_bench.cpp  Times of GEMMs: shapes in, table and JSON out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,10 +26,43 @@ namespace {
 
 constexpr unsigned shape_limit_s = 300;
 
+bool has_baseline(gemm_bench_options const& o, char const* name) {
+  return std::ranges::find(o.baselines, name) != o.baselines.end();
+}
+
+void settle_baselines(gemm_bench_options& o) {
+  bool const deepgemm = has_baseline(o, "deepgemm");
+  std::string const given = fmt::format("{}", fmt::join(o.baselines, ","));
+  if (has_baseline(o, "none") && o.baselines.size() > 1)
+    throw rejected({"TW0615", "--baseline", given, "none alone, or cublaslt,deepgemm", ""});
+  if (deepgemm == o.deepgemm.empty() || (o.deepgemm.empty() && !o.cutlass.empty()))
+    throw rejected({"TW0615", "command line of `tilewright bench gemm`",
+                    fmt::format("--baseline {} {} --deepgemm{}", given,
+                                o.deepgemm.empty() ? "without" : "with",
+                                o.cutlass.empty() ? "" : ", and --cutlass"),
+                    "--baseline deepgemm and --deepgemm DIR together",
+                    "DIR is a checkout of DeepGEMM, whose headers Tilewright does not contain"});
+  o.measure.baseline = has_baseline(o, "cublaslt");
+  if (deepgemm) o.measure.deepgemm = find_deepgemm(o.deepgemm, o.cutlass);
+}
+
+/// Refuses a list of which DeepGEMM computes no shape.
+void check_deepgemm(gemm_bench_options const& o, std::vector<gemm_shape> const& shapes) {
+  std::string first;
+  for (gemm_shape const& s : shapes) {
+    if (!o.measure.deepgemm) return;
+    auto const why = why_unsupported(s) ? why_unsupported(s) : why_not_deepgemm(problem_of(s));
+    if (!why) return;
+    if (first.empty()) first = s.name + ": " + *why;
+  }
+  throw rejected({"TW0716", "shapes for DeepGEMM's kernel", first, "one that it computes",
+                  "--dtype fp8_block, or --category fp8_block of bench/shapes_block_scales.json"});
+}
+
 void settle(gemm_bench_options& o) {
   o.measure.burst = o.mode != "sustained";
   o.measure.sustained = o.mode != "burst";
-  o.measure.baseline = o.baseline == "cublaslt";
+  settle_baselines(o);
   o.measure.data = o.data == "normal" ? data_kind::normal : data_kind::uniform;
   if (o.quick) {
     o.measure.protocol = quick_protocol;
@@ -39,7 +73,7 @@ void settle(gemm_bench_options& o) {
 
 void check_outputs(gemm_bench_options const& o) {
   check_json_file(o.json_path);
-  check_own_file(o.csv_path, "--csv", csv_head());
+  check_own_file(o.csv_path, "--csv", csv_mark);
   if (!o.json_path.empty() && !o.csv_path.empty() && same_file(o.json_path, o.csv_path))
     throw rejected({"TW0612", "output " + o.csv_path, "the path of --json and of --csv",
                     "a separate file for each", ""});
@@ -49,7 +83,7 @@ nlohmann::json protocol_json(gemm_bench_options const& o) {
   auto const& p = o.measure.protocol;
   return {{"quick", o.quick},
           {"mode", o.mode},
-          {"baseline", o.baseline},
+          {"baseline", fmt::format("{}", fmt::join(o.baselines, ","))},
           {"data", o.data},
           {"seed", o.measure.seed},
           {"tune_candidates", o.measure.tune_candidates},
@@ -121,6 +155,7 @@ exit_status run_gemm_bench(gemm_bench_options o) {
   settle(o);
   check_outputs(o);
   auto const shapes = shapes_of(o);
+  check_deepgemm(o, shapes);
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   auto const lab = open_gemm_lab(o.measure);
   device_facts const facts = lab->facts();
@@ -138,7 +173,7 @@ exit_status run_gemm_bench(gemm_bench_options o) {
   };
   csv_file csv(o.csv_path);
   save();  // an unwritable file is refused before anything is measured
-  auto const columns = gemm_columns(shapes);
+  auto const columns = gemm_columns(shapes, o.measure.deepgemm.has_value());
   print(table_head(columns) + "\n");
   std::vector<shape_result> results;
   for (auto const& shape : shapes) {

@@ -11,10 +11,14 @@
 
 namespace tw::bench {
 
+/// With which files of every version begin.
+inline constexpr char const* csv_mark = "name,category,m,n,k,batch,dtype,layout,epilogue,mode,us,";
+
 inline std::string csv_head() {
-  return "name,category,m,n,k,batch,dtype,layout,epilogue,mode,us,tflops,gb_per_s,"
-         "cublaslt_heuristic_ratio,cublaslt_tuned_ratio,sm_mhz,power_w,error_over_bound,state,"
-         "kernel\n";
+  return std::string(csv_mark) +
+         "tflops,gb_per_s,cublaslt_heuristic_ratio,cublaslt_tuned_ratio,sm_mhz,power_w,error_over_"
+         "bound,state,"
+         "kernel,deepgemm_ratio\n";
 }
 
 /// A text in quotes if it needs them.
@@ -36,7 +40,7 @@ inline std::string csv_rows(shape_result const& r) {
                   s.k, s.batch, csv_text(dtype_cell(s)), s.layout, csv_text(s.epilogue));
   if (r.state != outcome::measured) {
     char const* const state = r.state == outcome::failed ? "failed" : "unsupported";
-    return head + fmt::format(",,,,,,,,,{},{}\n", csv_text(state + (": " + r.reason)), "");
+    return head + fmt::format(",,,,,,,,,{},,\n", csv_text(state + (": " + r.reason)));
   }
   std::string lines;
   auto const& ours = *r.find("tilewright");
@@ -51,7 +55,8 @@ inline std::string csv_rows(shape_result const& r) {
           median(figures(ours.*samples, &sample::sm_mhz)),
           median(figures(ours.*samples, &sample::power_w)), ours.check.error_over_bound})
       lines += "," + csv_number(x);
-    lines += fmt::format(",{},{}\n", is_right(r) ? "right" : "wrong", csv_text(ours.kernel));
+    lines += fmt::format(",{},{},{}\n", is_right(r) ? "right" : "wrong", csv_text(ours.kernel),
+                         csv_number(speed_ratio(r, "deepgemm", samples)));
   };
   add("burst", &provider_result::bursts);
   add("sustained", &provider_result::windows);

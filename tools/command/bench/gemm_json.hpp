@@ -70,12 +70,13 @@ inline nlohmann::json to_json(shape_result const& r, int sms) {
     if (!p.windows.empty()) one["sustained"] = samples_json(p.windows, w);
     out["providers"].push_back(std::move(one));
   }
-  for (char const* baseline : {"cublaslt_heuristic", "cublaslt_tuned"}) {
+  for (char const* baseline : {"cublaslt_heuristic", "cublaslt_tuned", "deepgemm"}) {
     if (r.find(baseline) == nullptr) continue;
     out["ratio"]["burst"][baseline] = speed_ratio(r, baseline, &provider_result::bursts);
     out["ratio"]["sustained"][baseline] = speed_ratio(r, baseline, &provider_result::windows);
   }
   for (auto const& t : r.tuning) out["tuning"].push_back({{"kernel", t.kernel}, {"us", t.us}});
+  for (auto const& t : r.deepgemm) out["deepgemm"].push_back({{"kernel", t.kernel}, {"us", t.us}});
   for (auto const& p : r.plans)
     out["plans"].push_back({{"kernel", p.kernel},
                             {"swapped", p.swapped},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_lab.cu  Measures one GEMM: ours and cuBLASLt's, verified, then timed against each other.
+// gemm_lab.cu  Measures one GEMM: ours, cuBLASLt's and DeepGEMM's, verified, then timed against
+//             each other.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "tools/command/bench/lab.hpp"
 #include "tools/command/bench/separate_epilogue.hpp"
 #include "tools/measure/gpu/cublaslt.hpp"
+#include "tools/measure/gpu/deepgemm.hpp"
 #include "tools/measure/gpu/device.hpp"
 #include "tools/measure/gpu/graph_contender.hpp"
 #include "tools/measure/gpu/operand_sets.hpp"
@@ -19,6 +22,7 @@ namespace tw::bench {
 namespace {
 
 constexpr int tuning_rounds = 3;
+constexpr std::size_t deepgemm_candidates = 8;  // configurations that are compiled and tried
 
 /// One shape: its buffers, its contenders, and the result that they fill.
 class measurement {
@@ -71,7 +75,10 @@ class measurement {
     add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
     provider_result same = out_.providers.back();
     if (by_pointers_too()) add_cublaslt_pointers(library);
-    std::size_t const best = tune(algorithms);
+    std::size_t const best = tune(
+        out_.tuning, algorithms.size(),
+        [&](std::size_t i) { return product_->describe(algorithms[i]); },
+        [&](std::size_t i) { return prepare(algorithms[i]); });
     if (best != 0) {
       add("cublaslt_tuned", describe(algorithms[best]), prepare(algorithms[best]));
       return;
@@ -81,13 +88,28 @@ class measurement {
     out_.providers.push_back(same);
   }
 
+  /// The fastest of the configurations that DeepGEMM estimates to be the best.
+  void add_deepgemm(deepgemm_files const& files, int sms) {
+    std::vector<gemm_operands> sets;
+    for (int i = 0; i < sets_.count(); ++i) sets.push_back(sets_.at(i));
+    deepgemm_.emplace(files, problem_, sms, deepgemm_candidates, sets, watch_.stream());
+    auto const prepared = [this](std::size_t config) {
+      return prepare([this, config](int set, cudaStream_t stream) {
+        deepgemm_->enqueue(config, static_cast<std::size_t>(set), stream);
+      });
+    };
+    auto const& configs = deepgemm_->configs();
+    std::size_t const best = tune(
+        out_.deepgemm, configs.size(), [&](std::size_t i) { return configs[i].text(); }, prepared);
+    add("deepgemm", configs[best].text(), prepared(best));
+  }
+
   void time() {
     std::vector<contender*> contenders;
     std::vector<provider_result*> results;
-    for (std::size_t i = 0; i < contenders_.size(); ++i) {
-      contenders.push_back(contenders_[i].get());
-      results.push_back(&out_.providers[i]);  // the one without a contender is the last
-    }
+    for (provider_result& r : out_.providers)
+      if (r.same_as.empty()) results.push_back(&r);
+    for (contender_pointer const& c : contenders_) contenders.push_back(c.get());
     if (options_.burst) {
       auto const samples = measure_bursts(contenders, options_.protocol, pause);
       for (std::size_t i = 0; i < results.size(); ++i) results[i]->bursts = samples[i];
@@ -246,15 +268,18 @@ class measurement {
     return best;
   }
 
-  /// Index of the fastest algorithm, by bursts under the protocol. Those that do not run drop out.
-  std::size_t tune(std::vector<lt_algorithm> const& algorithms) {
+  /// Index of the fastest of `count` programs, by bursts under the protocol; their texts and times
+  /// go to `entries`. Those that do not run drop out.
+  std::size_t tune(std::vector<tuning_entry>& entries, std::size_t count,
+                   std::function<std::string(std::size_t)> const& text,
+                   std::function<contender_pointer(std::size_t)> const& program) {
     std::vector<contender_pointer> programs;
     std::vector<contender*> running;
     std::vector<std::size_t> index;
-    for (std::size_t i = 0; i < algorithms.size(); ++i) {
-      out_.tuning.push_back({product_->describe(algorithms[i]), not_measured});
+    for (std::size_t i = 0; i < count; ++i) {
+      entries.push_back({text(i), not_measured});
       try {
-        programs.push_back(prepare(algorithms[i]));
+        programs.push_back(program(i));
       } catch (rejected const& e) {
         if (e.why().code != "TW0712") throw;
         continue;
@@ -266,12 +291,8 @@ class measurement {
     protocol_options rounds = options_.protocol;
     rounds.burst_rounds = tuning_rounds;
     auto const samples = measure_bursts(running, rounds, pause);
-    for (std::size_t i = 0; i < running.size(); ++i)
-      out_.tuning[index[i]].us = median_us(samples[i]);
-    auto const fastest = std::min_element(index.begin(), index.end(), [this](auto x, auto y) {
-      return out_.tuning[x].us < out_.tuning[y].us;
-    });
-    return *fastest;
+    for (std::size_t i = 0; i < running.size(); ++i) entries[index[i]].us = median_us(samples[i]);
+    return *std::ranges::min_element(index, {}, [&](std::size_t i) { return entries[i].us; });
   }
 
   stopwatch& watch_;
@@ -281,8 +302,9 @@ class measurement {
   operand_sets const sets_;
   shape_result& out_;
   std::optional<lt_product> product_, by_pointers_;
-  std::optional<separate_epilogue> rest_;      // of what cuBLASLt lacks
-  std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
+  std::optional<separate_epilogue> rest_;  // of what cuBLASLt lacks
+  std::optional<deepgemm_product> deepgemm_;
+  std::vector<contender_pointer> contenders_;  // in the order of out_.providers with a time
   std::vector<gemm_problem> problems_;         // that it computes
   std::vector<std::uint64_t> digests_;
 };
@@ -312,6 +334,7 @@ class gpu_lab final : public gemm_lab {
       measurement run(device_.watch(), options_, problem, result);
       run.add_ours();
       if (library_ != nullptr) add_baseline(run, result);
+      if (options_.deepgemm) add_deepgemm(run, problem, result);
       run.time();
       result.state = outcome::measured;
     } catch (rejected const& e) {
@@ -341,6 +364,14 @@ class gpu_lab final : public gemm_lab {
       if (e.why().code != "TW0712") throw;
       result.reason = e.what();
     }
+  }
+
+  /// A GEMM that DeepGEMM does not compute is still measured.
+  void add_deepgemm(measurement& run, gemm_problem const& p, shape_result& result) {
+    if (auto const reason = why_not_deepgemm(p))
+      result.reason += (result.reason.empty() ? "" : "; ") + std::string("no DeepGEMM: ") + *reason;
+    else
+      run.add_deepgemm(*options_.deepgemm, facts_.sms);
   }
 
   measure_options const options_;

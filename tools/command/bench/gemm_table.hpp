@@ -20,30 +20,36 @@ inline std::string dtype_cell(gemm_shape const& s) {
   return s.groups.count == 0 ? text : text + ", " + groups_text(s.groups);
 }
 
-/// Columns wide enough for the names of these shapes.
-inline std::vector<column> gemm_columns(std::vector<gemm_shape> const& shapes) {
+inline constexpr int deepgemm_column = 12;  // after cuBLASLt's, if there is one
+inline constexpr char const* deepgemm_title = "/deepg";
+
+/// Columns wide enough for the names of these shapes, with or without DeepGEMM's.
+inline std::vector<column> gemm_columns(std::vector<gemm_shape> const& shapes,
+                                        bool deepgemm = false) {
   int width = 5, dtype_width = 5;
   for (auto const& s : shapes) {
     width = std::max(width, static_cast<int>(s.name.size()));
     dtype_width = std::max(dtype_width, static_cast<int>(dtype_cell(s).size()));
   }
-  return {{"shape", width, true},
-          {"M", 6},
-          {"N", 6},
-          {"K", 6},
-          {"lay", 3, true},
-          {"dtype", dtype_width, true},
-          {"mode", 5, true},
-          {"us", 8},
-          {"TFLOP/s", 7},
-          {"GB/s", 6},
-          {"/heur", 6},
-          {"/tuned", 6},
-          {"MHz", 5},
-          {"W", 4},
-          {"J/TFLOP", 7},
-          {"err/bound", 9},
-          {"kernel", 6, true}};
+  std::vector<column> columns = {{"shape", width, true},
+                                 {"M", 6},
+                                 {"N", 6},
+                                 {"K", 6},
+                                 {"lay", 3, true},
+                                 {"dtype", dtype_width, true},
+                                 {"mode", 5, true},
+                                 {"us", 8},
+                                 {"TFLOP/s", 7},
+                                 {"GB/s", 6},
+                                 {"/heur", 6},
+                                 {"/tuned", 6},
+                                 {"MHz", 5},
+                                 {"W", 4},
+                                 {"J/TFLOP", 7},
+                                 {"err/bound", 9},
+                                 {"kernel", 6, true}};
+  if (deepgemm) columns.insert(columns.begin() + deepgemm_column, {deepgemm_title, 6});
+  return columns;
 }
 
 namespace detail {
@@ -57,6 +63,18 @@ inline std::vector<std::string> cells_of(gemm_shape const& s) {
 inline std::string verdict(provider_result const& ours) {
   if (!ours.check.passed) return "WRONG";
   return ours.repeatable ? cell(ours.check.error_over_bound, 4) : "UNSTABLE";
+}
+
+inline bool has_deepgemm(std::vector<column> const& columns) {
+  return columns[deepgemm_column].title == deepgemm_title;
+}
+
+/// DeepGEMM's time over ours, or that its result is wrong.
+inline std::string deepgemm_cell(shape_result const& r,
+                                 std::vector<sample> provider_result::*samples) {
+  auto const* theirs = r.find("deepgemm");
+  if (theirs != nullptr && !theirs->check.passed) return "WRONG";
+  return cell(speed_ratio(r, "deepgemm", samples), 3);
 }
 
 inline std::string one_mode(std::vector<column> const& columns, shape_result const& r,
@@ -74,6 +92,8 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
         cell(median(figures(ours.*samples, &sample::sm_mhz)), 0), cell(power_w, 0),
         cell(joule_per_tflop(w, us, power_w), 3), verdict(ours), ours.kernel})
     cells.push_back(c);
+  if (has_deepgemm(columns))
+    cells.insert(cells.begin() + deepgemm_column, deepgemm_cell(r, samples));
   return table_line(columns, cells) + "\n";
 }
 
@@ -96,7 +116,8 @@ inline std::string others(shape_result const& r, std::string const& mode,
 
 }  // namespace detail
 
-/// The lines of one shape, each ended. A shape that was not measured gives its reason.
+/// The lines of one shape, each ended. A shape that was not measured gives its reason; next
+/// to DeepGEMM also a shape that lacks a baseline.
 inline std::string gemm_rows(std::vector<column> const& columns, shape_result const& r) {
   if (r.state != outcome::measured) {
     auto cells = detail::cells_of(r.shape);
@@ -112,6 +133,7 @@ inline std::string gemm_rows(std::vector<column> const& columns, shape_result co
   if (!ours.windows.empty())
     lines += detail::one_mode(columns, r, "sust", &provider_result::windows) +
              detail::others(r, "sust", &provider_result::windows);
+  if (detail::has_deepgemm(columns) && !r.reason.empty()) lines += "  " + r.reason + "\n";
   return lines;
 }
 
@@ -147,7 +169,7 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
   };
   for (auto const& category : categories)
     for (std::string const baseline :
-         {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl",
+         {"cublaslt_heuristic", "cublaslt_tuned", "deepgemm", "tilewright_pdl", "tilewright_no_pdl",
           "tilewright_invariant", "tilewright_bf16_d", "tilewright_decoded", "tilewright_batch"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);

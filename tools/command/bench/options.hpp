@@ -21,7 +21,9 @@ struct gemm_bench_options {
   shape_groups groups;
   std::string weights;
   std::vector<std::string> categories, names;
-  std::string mode = "both", baseline = "cublaslt", data = "normal";
+  std::string mode = "both", data = "normal";
+  std::vector<std::string> baselines = {"cublaslt"};
+  std::string deepgemm, cutlass;  // folders
   std::string json_path, csv_path, commit;
   bool quick = false;
   int rounds = 0;  // 0: the protocol's own

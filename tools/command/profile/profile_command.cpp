@@ -14,6 +14,7 @@
 #include "tools/command/profile/report.hpp"
 #include "tools/command/profile/run_ncu.hpp"
 #include "tools/io/mapped_file.hpp"
+#include "tools/io/program.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/to_stderr.hpp"
 #include "tools/io/to_stdout.hpp"
@@ -69,7 +70,7 @@ exit_status answer_profile(profile_request r) {
   }
   if (r.ncu.metrics.empty())
     for (profile::metric const& m : profile::metrics()) r.ncu.metrics.emplace_back(m.name);
-  std::string const ncu = profile::find_program("ncu");
+  std::string const ncu = find_program("ncu");
   std::string const line = profile::shell_line(profile::ncu_words(r.ncu, "ncu", ""));
   if (r.show || ncu.empty()) {
     if (r.as_json)

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_ncu.cpp  PATH, a child process, a temporary file for the CSV.
+// run_ncu.cpp  A child process, a temporary file for the CSV.
 #include "tools/command/profile/run_ncu.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "tools/io/program.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/shell_word.hpp"
-
-extern char** environ;
 
 namespace tw::profile {
 namespace {
@@ -81,39 +76,15 @@ std::string shell_line(std::vector<std::string> const& words) {
   return line;
 }
 
-std::string find_program(std::string const& name) {
-  char const* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string const candidate = (folder.empty() ? "." : folder) + "/" + name;
-    bool const file = std::filesystem::is_regular_file(candidate);
-    if (file && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
-}
-
 std::string run_ncu(ncu_request const& r, std::string const& ncu) {
   temporary_file const log;
-  std::vector<std::string> words = ncu_words(r, ncu, log.path());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  if (int const e = ::posix_spawn(&child, ncu.c_str(), nullptr, nullptr, argv.data(), environ))
-    refuse("TW0655", "start of " + ncu, std::string(std::strerror(e)), "a program that starts");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  program_end const end = run_program(ncu_words(r, ncu, log.path()));
+  if (end.error != 0) refuse("TW0655", "start of " + ncu, end.text(), "a program that starts");
   std::string text = log.content();
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+  if (!end.good()) {
     std::string const why = complaint_in(text);
     bool const permission = why.find("ERR_NVGPUCTRPERM") != std::string::npos;
-    refuse("TW0655", "run of ncu",
-           fmt::format("{}{}",
-                       WIFEXITED(status) ? fmt::format("exit status {}", WEXITSTATUS(status))
-                                         : fmt::format("signal {}", WTERMSIG(status)),
-                       why.empty() ? "" : ": " + why),
-           "exit status 0",
+    refuse("TW0655", "run of ncu", end.text() + (why.empty() ? "" : ": " + why), "exit status 0",
            permission ? "the driver lets administrators read counters only: run as root, or set "
                         "NVreg_RestrictProfilingToAdminUsers=0"
                       : "run the line of --show by hand");

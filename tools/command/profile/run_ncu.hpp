@@ -21,9 +21,6 @@ std::vector<std::string> ncu_words(ncu_request const& r, std::string const& ncu,
 /// The words as a line for a shell.
 std::string shell_line(std::vector<std::string> const& words);
 
-/// The path of a program on PATH; empty: it is not there.
-std::string find_program(std::string const& name);
-
 /// Runs ncu and returns the CSV; the command's own output goes where it goes without ncu. Throws
 /// `rejected` TW0655 where ncu fails.
 std::string run_ncu(ncu_request const& r, std::string const& ncu);
