@@ -283,7 +283,7 @@ bool address_space::is_global(void const* address) const {
   thread const& t = *m_.sched.running();
   cluster_state const& c = *t.block->cluster;
   if (c.stack_store.holds(address) || inside(&self, sizeof(self)) || inside(&t, sizeof(t)) ||
-      inside(m_.params_, m_.grid_.params_bytes))
+      inside(m_.params_of(t.device), m_.grid_.params_bytes))
     return false;
   for (auto const& tile : t.group->tiles)
     if (inside(tile.get(), sizeof(*tile))) return false;

@@ -97,7 +97,8 @@ std::string address_space::name_of_global(std::uintptr_t address) const {
   if (std::ptrdiff_t const at = offset_in_thread_locals(address); at >= 0)
     return "a thread_local variable (of an OS thread, not of a thread of the kernel)";
   pointed best;
-  nearest(m_.grid_.params_objects, static_cast<std::byte const*>(m_.params_), "", address, best);
+  thread const* const t = m_.sched.running();
+  nearest(m_.grid_.params_objects, m_.params_of(t == nullptr ? 0 : t->device), "", address, best);
   // Farther away: another array. If the arrays are known, only their addresses have such names.
   constexpr std::uint64_t max_distance = std::uint64_t{1} << 32;
   bool known = m_.options_.arrays.empty() && address - best.begin <= max_distance;

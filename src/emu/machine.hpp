@@ -61,7 +61,12 @@ class machine {
   grid grid_;
   device_layout layout_;
   options options_;
-  void const* params_ = nullptr;
+  void const* params_ = nullptr;  // of each device, one after the other
+  /// Of the kernel on a device.
+  std::byte const* params_of(int device) const {
+    return static_cast<std::byte const*>(params_) +
+           static_cast<std::size_t>(device) * grid_.params_bytes;
+  }
   trace_log* log_ = nullptr;  // null: nothing is recorded
   statistics counts_;
   std::deque<launch_response> answers;  // to launch_cancel: what its copies read

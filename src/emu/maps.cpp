@@ -52,7 +52,7 @@ tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
 
 bool address_space::is_parameter(void const* address) const {
   auto const distance =
-      static_cast<std::byte const*>(address) - static_cast<std::byte const*>(m_.params_);
+      static_cast<std::byte const*>(address) - m_.params_of(m_.sched.running()->device);
   return distance >= 0 && static_cast<std::size_t>(distance) < m_.grid_.params_bytes;
 }
 

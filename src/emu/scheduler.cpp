@@ -77,8 +77,7 @@ void scheduler::thread_main() {
       m.run_queue();
     } else {
       in_kernel = true;
-      m.grid_.body(static_cast<std::byte const*>(m.params_) +
-                   static_cast<std::size_t>(t.device) * m.grid_.params_bytes);
+      m.grid_.body(m.params_of(t.device));
       in_kernel = false;
     }
     m.finish_thread();
