@@ -89,9 +89,10 @@ if(TW_WITH_CUDA)
   list(SORT tw_all_code ORDER DESCENDING)
 endif()
 
-# Kernels with a record of their stages: not among those whose registers tests/golden has.
+# Kernels with a record of their stages or with a gate: not among those whose registers tests/golden
+# has.
 set(tw_profiled ${tw_kernel_sources})
-list(FILTER tw_profiled INCLUDE REGEX "/profiled_gpu\\.cu$")
+list(FILTER tw_profiled INCLUDE REGEX "/(profiled_gpu|gated_gpu_[0-9]+)\\.cu$")
 if(tw_profiled)
   list(REMOVE_ITEM tw_kernel_sources ${tw_profiled})
   add_library(tilewright_profiled OBJECT ${tw_profiled})
@@ -112,7 +113,7 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
 # Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long
 # again.
 set(tw_emulated ${tw_kernel_sources})
-list(FILTER tw_emulated INCLUDE REGEX "/(profiled_)?emu[a-z0-9_]*\\.cpp$")
+list(FILTER tw_emulated INCLUDE REGEX "/(profiled_|gated_)?emu[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
 # Launches beside a GEMM's kernel, which copy operands and scales before it or quantise D after it,
 # run where any family's kernels do; tests/golden/fat_binaries_test.py requires it.

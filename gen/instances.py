@@ -12,7 +12,9 @@ A family is a folder src/family/FAMILY with two files for this script:
                  table.
   instances.py   COLUMNS before these; CONFIG, PARAMS and KERNEL (names in C++) with the headers
                  that have them; PROFILED, the names of kernels that are also compiled with a
-                 record of their stages, from the template PROFILED_KERNEL, and PROFILED_ON_GPU; and
+                 record of their stages, from the template PROFILED_KERNEL, and PROFILED_ON_GPU;
+                 GATED, if it is there, the names of kernels that are also compiled with a gate
+                 before their loads, from the template GATED_KERNEL; and
                  describe(), which turns a row's cells, types and majors into the kernel's name
                  and the configuration in C++, and, if a launch chooses the columns of its tiles,
                  the name before and after them; describe() finds EPILOGUES, the registered
@@ -47,6 +49,7 @@ ELEMENTS = elements.bits()
 # are built.
 KERNELS_PER_SOURCE = {"emu": 24, "gpu": 12}
 KERNELS_PER_SOURCE_OF_ALL = {"emu": 24, "gpu": 8}
+GATED_PER_SOURCE = {"emu": 24, "gpu": 5}
 # Beside 18 others ptxas gives a kernel of this family 236 registers instead of 234, which it has in
 # the full set and in tests/golden/ptxas.json.
 IN_SMALL_SOURCES = ["sm100_scaled"]
@@ -251,6 +254,40 @@ def profiled_text(description, instances, family, backend, name):
     return file_text(family, name, "Kernels with a record of their stages.", [header], kernels)
 
 
+def gated_of(description, instances, family):
+    """The kernels that are also compiled with a gate."""
+    by_name = {i.name: i for i in instances}
+    if missing := [name for name in description.GATED if name not in by_name]:
+        raise Problem(f"{family}/instances.py: GATED has {missing[0]}, which instances.txt does "
+                      "not list")
+    return [by_name[name] for name in description.GATED]
+
+
+def builds_gated(which):
+    """Are the kernels with a gate in the set `which` of a backend? As those with a record."""
+    return which in ("representative", "full")
+
+
+def gated_table(description, instances, family, sets):
+    rows = ""
+    for i in gated_of(description, instances, family):
+        launchers = [f"&launch_{b}_gated<{i.config}>" if builds_gated(sets.get(b)) else "nullptr"
+                     for b in ("emu", "gpu")]
+        rows += f"    {{{i.index}, {', '.join(launchers)}}},  // {i.name}\n"
+    return (f"\nstatic constexpr gated with_gate[] = {{\n{rows}}};\n\n"
+            "std::span<gated const> gated_kernels() { return with_gate; }\n")
+
+
+def gated_text(description, chunk, family, backend, name):
+    """A source that compiles kernels with a gate for a backend."""
+    result, last, header = {"emu": ("void", "emu::options const&", "launch_emu.hpp"),
+                            "gpu": ("int", "cudaStream_t, bool", "launch_gpu.cuh")}[backend]
+    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}_gated<{i.config}>(\n"
+                      f"    int, {description.PARAMS} const&, gate_params const&, {last});\n"
+                      for i in chunk)
+    return file_text(family, name, "Kernels with a gate before their loads.", [header], kernels)
+
+
 def chunks_of(instances, most):
     """(name, instances) for each source: one pair of types and majors, or several small ones."""
     groups = itertools.groupby(sorted(instances, key=lambda i: (i.ab, i.d, i.majors, i.index)),
@@ -302,6 +339,8 @@ def outputs(sets):
             profiled = ""
             if backend == "emu":
                 profiled = profiled_table(description, instances, family, sets)
+                if hasattr(description, "GATED"):
+                    profiled += gated_table(description, instances, family, sets)
             planned = ""
             if backend == "emu" and which == "planned":
                 planned = f"int, {description.PARAMS} const&, emu::options const&"
@@ -311,6 +350,13 @@ def outputs(sets):
                 name = f"profiled_{backend}.{suffix}"
                 yield f"{family}/{name}", profiled_text(description, instances, family, backend,
                                                         name)
+            if hasattr(description, "GATED") and builds_gated(which):
+                gated = gated_of(description, instances, family)
+                step = GATED_PER_SOURCE[backend]
+                for n, first in enumerate(range(0, len(gated), step)):
+                    name = f"gated_{backend}_{n}.{suffix}"
+                    yield f"{family}/{name}", gated_text(description, gated[first:first + step],
+                                                         family, backend, name)
             for key, chunk in chunks_of(built, most[backend]):
                 name = f"{backend}_{key}.{suffix}"
                 yield f"{family}/{name}", source_text(description, family, backend, name, chunk)

@@ -15,6 +15,15 @@ gemm_family const* find_family(std::string_view id) {
   return nullptr;
 }
 
+void gemm_family::launch_emulated_gated(gemm_plan const& plan, launch_form const&, gate_form const&,
+                                        emu::options const&) const {
+  throw rejected(kernel_not_built(plan));
+}
+int gemm_family::launch_gpu_gated(gemm_plan const& plan, launch_form const&, gate_form const&,
+                                  cudaStream_t, bool) const {
+  throw rejected(kernel_not_built(plan));
+}
+
 kernel_set_facts kernels_of_this_build() {
   kernel_set_facts facts{TW_KERNEL_SET, 0, 0};
   for (gemm_family const* f : families())

@@ -10,13 +10,14 @@
 #include "tilewright/arch/emu/devices.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/ranks/exchange.hpp"
+#include "tools/check/mutants/gated_gemm.hpp"
 #include "tools/check/mutants/mutants.hpp"
 
 namespace tw::test {
 namespace {
 
 std::string report_of(std::string_view kernel, std::string_view name) {
-  for (mutants::mutant const& m : mutants::rank_mutants())
+  for (mutants::mutant const& m : mutants::all_mutants())
     if (m.kernel == kernel && m.name == name) {
       emu::report r;
       r.diagnoses = m.run(m.which, mutants::schedule(2, 1)).diagnoses;
@@ -61,6 +62,8 @@ TEST(DeviceReports, NameDevicesScopesAndThePolledWords) {
                 {"waiting: device 0: thread 0 (CTA 0", "waiting: device 1: thread 0 (CTA 1",
                  "which holds 0x0"});
   expect_report("rank_gate", "no-proxy-fence", "E0044", {"a copy engine wrote the bytes"});
+  expect_report("gated_gemm", "no-proxy-fence", "E0044",
+                {"a copy engine wrote the bytes", "loads.hpp"});
 }
 
 // ---- The exchange -------------------------------------------------------------------------------
@@ -138,6 +141,58 @@ TEST_P(Devices, TheExchangeOfSmallResultsIsClean) {
       }
     }
   }
+}
+
+// ---- A GEMM with a gate -------------------------------------------------------------------------
+
+std::vector<int> gated_shards(int ranks, bool uneven) {
+  if (!uneven) return std::vector<int>(static_cast<std::size_t>(ranks), 64);
+  return ranks == 2   ? std::vector<int>{64, 101}
+         : ranks == 3 ? std::vector<int>{70, 0, 122}
+                      : std::vector<int>{33, 64, 1, 94};
+}
+
+/// Each device multiplies while copy engines of its peers bring its rows of A: no report, and
+/// right sums. Two calls with both buffers in turn, whose epochs pass 2^32.
+TEST_P(Devices, AGemmWithAGateIsCleanAndRight) {
+  for (int const ranks : {2, 3, 4}) {
+    mutants::gated_product p(gated_shards(ranks, GetParam() % 2 == 0));
+    for (int call = 0; call < 2; ++call) {
+      auto const o = schedule(GetParam(), static_cast<std::uint64_t>(10 * ranks + call));
+      std::uint32_t const epoch = 0xFFFFFFFFU + static_cast<std::uint32_t>(call);
+      ASSERT_NO_THROW(p.run<gate_steps>(call, epoch, o)) << ranks << " ranks";
+      EXPECT_EQ(p.wrong_elements(), 0) << ranks << " ranks, call " << call;
+      for (auto const& x : p.of) EXPECT_EQ(x->report.whole, 0U);
+    }
+  }
+}
+
+/// Ranks that never send: the GEMMs end after the time-out, and say who waited for whom.
+TEST_P(Devices, AGemmWhoseGateStaysClosedEndsAndReports) {
+  mutants::gated_product p({64, 64});
+  p.silent = 3;
+  p.timeout_ns = 1000;
+  ASSERT_NO_THROW(p.run<gate_steps>(0, 1, schedule(GetParam(), 5)));
+  for (auto const& x : p.of) {
+    failure_record const& r = x->report;
+    EXPECT_EQ(r.whole, 1U);
+    EXPECT_EQ(r.why, rank_failure::late);
+    EXPECT_EQ(r.by + r.of, 1U);  // of this rank, or of its peer
+    EXPECT_EQ(r.epoch, 1U);
+    EXPECT_EQ(r.first_row, 64 * r.of);
+    EXPECT_EQ(r.rows, 64);
+    EXPECT_EQ(p.of[1 - r.by]->head.failures[0][r.by].whole, 1U);  // the peer has it too
+  }
+}
+
+/// A broken group opens the gates at once.
+TEST_P(Devices, AGemmLeavesItsGatesIfTheGroupIsBroken) {
+  mutants::gated_product p({64, 64});
+  p.silent = 1;
+  p.of[1]->head.failures[1][0].whole = 1;  // as abort() on rank 0 writes it
+  p.of[1]->head.failures[1][0].why = rank_failure::stopped;
+  ASSERT_NO_THROW(p.run<gate_steps>(0, 1, schedule(GetParam(), 6)));
+  EXPECT_EQ(p.of[1]->report.why, rank_failure::stopped);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ typedef struct CUstream_st* cudaStream_t;
 namespace tw {
 
 struct stage_log;  // pipeline/stage_profile.hpp
+struct gate_form;  // src/family/gate_form.hpp
 namespace emu {
 struct options;  // arch/emu/options.hpp
 }
@@ -141,6 +142,16 @@ class gemm_family {
                                         emu::options const& options) const = 0;
   virtual int launch_gpu_profiled(gemm_plan const& plan, launch_form const& form,
                                   stage_log const& log, cudaStream_t stream) const = 0;
+
+  /// Is the plan's kernel also compiled with a gate before its loads, for rows of A that arrive
+  /// from other ranks while it runs, and does it load them as they arrive? No other kernel is.
+  virtual bool has_gate(gemm_plan const&) const { return false; }
+  /// Launch a plan that has_gate() accepts. Throw as the launches above. launch_gpu_gated returns a
+  /// cudaError_t as int.
+  virtual void launch_emulated_gated(gemm_plan const& plan, launch_form const& form,
+                                     gate_form const& gate, emu::options const& options) const;
+  virtual int launch_gpu_gated(gemm_plan const& plan, launch_form const& form,
+                               gate_form const& gate, cudaStream_t stream, bool early) const;
 
   /// For reports: "66 clusters, 16 tiles split along K among 66"; what loads are, where they limit
   /// a plan; and the tiles of a launch.

@@ -123,4 +123,24 @@ class whole_tiles {
   int next_;
 };
 
+/// As whole_tiles, from tile `first` on to the last one, then from tile 0.
+class tiles_from {
+ public:
+  TW_HD constexpr tiles_from(work_plan const&, int cluster, int first)
+      : next_(cluster),
+        first_(first) {}
+
+  TW_HD constexpr bool next(work_plan const& plan, int clusters, segment& s) {
+    if (at_end(plan)) return false;
+    int const tile = first_ + next_;
+    s = {tile < plan.tiles ? tile : tile - plan.tiles, 0, plan.k_tiles};
+    next_ += clusters;
+    return true;
+  }
+  TW_HD constexpr bool at_end(work_plan const& plan) const { return next_ >= plan.tiles; }
+
+ private:
+  int next_, first_;
+};
+
 }  // namespace tw

@@ -6,6 +6,15 @@ KERNEL, KERNEL_HEADER = "gemm_sm90", "tilewright/kernel/sm90/gemm.hpp"
 # With a record of their stages; the first is the default of `tilewright stages`.
 PROFILED = ["sm90_bf16_bf16_tn_128x256x64_2x1_s4", "sm90_bf16_bf16_tn_128x128x64_1x1_s6"]
 PROFILED_KERNEL, PROFILED_ON_GPU = "gemm_sm90_kernel", True
+# With a gate before their loads: the tiles that the planner picks most for K-major operands.
+GATED = ["sm90_bf16_bf16_tn_128x256x64_1x1_s3", "sm90_bf16_bf16_tn_128x256x64_2x1_s4",
+         "sm90_bf16_bf16_tn_256x192x64_1x2_s3", "sm90_bf16_bf16_tn_256x176x64_1x1_s3",
+         "sm90_bf16_bf16_tn_128x192x64_1x1_s4_pp", "sm90_bf16_bf16_tn_128x128x64_1x1_s6",
+         "sm90_bf16_f32_tn_128x128x64_1x1_s6", "sm90_f16_f16_tn_128x256x64_1x1_s3",
+         "sm90_f16_f16_tn_128x192x64_1x1_s4_pp", "sm90_f16_f16_tn_128x128x64_1x1_s6",
+         "sm90_e4m3_bf16_tn_256x128x128_1x1_s3_p128", "sm90_e4m3_bf16_tn_128x128x128_1x1_s6_p128",
+         "sm90_e4m3_bf16_tn_128x256x128_1x1_s3"]
+GATED_KERNEL = "gemm_sm90_gated"
 COLUMNS = ["tile", "min_n", "stages", "cluster", "schedule", "form", "epilogue", "sums"]
 SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
 BITS_OF_K_MAJOR_ONLY = 8, 32  # wgmma reads these types from shared memory K-major only

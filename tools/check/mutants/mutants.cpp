@@ -13,7 +13,7 @@ std::vector<mutant> all_mutants() {
   for (auto const list :
        {gemm_mutants(), plain_mutants(), ladder_mutants(), cluster_mutants(), global_mutants(),
         life_mutants(), map_mutants(), rule_mutants(), tensor_mutants(), scaled_mutants(),
-        tensor_form_mutants(), launch_mutants(), rank_mutants()})
+        tensor_form_mutants(), launch_mutants(), rank_mutants(), gated_mutants()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

@@ -43,6 +43,7 @@ std::span<mutant const> scaled_mutants();
 std::span<mutant const> tensor_form_mutants();
 std::span<mutant const> launch_mutants();
 std::span<mutant const> rank_mutants();
+std::span<mutant const> gated_mutants();
 /// The plain kernels were compiled so that the emulator sees their loads and stores.
 bool plain_accesses_are_seen();
 /// All of them, correct kernels included.

@@ -18,6 +18,9 @@ inline constexpr int arena_ranks = 16;
 /// groups on the GPU need SMs.
 inline constexpr int exchange_ctas = 32;
 
+/// Loads of A after a gate (kernel/sm90/gate.hpp) begin at multiples of a divisor of this.
+inline constexpr int gate_row_step = 256;
+
 /// A word that another rank writes, in a separate cache line.
 struct alignas(64) arena_word {
   std::uint64_t value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wait.hpp  A launch that waits for the flags of other ranks, between two GEMMs of a stream. It
-//           ends without a trap when the group breaks: the GEMMs after it then compute with old
-//           data, and the next call reports why.
+// wait.hpp  Waits for the flags of other ranks: of a warp, in a launch between two GEMMs of a
+//           stream, or of one thread inside of a GEMM (gate.hpp). A wait ends without a trap when
+//           the group breaks: GEMMs then compute with old data, and the next call reports why.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// Waits of one warp: a lane for each rank.
+/// A wait for ranks, of a warp (run) or of one thread (run_alone).
 struct rank_wait {
   ranks_view const& at;
   std::uint32_t from;  // bit r: wait for rank r
@@ -31,39 +31,22 @@ struct rank_wait {
             words};
   }
 
-  /// Returns when the flags are there: true, or the group is broken: false. What the ranks released
-  /// before their flags is visible to the caller's thread, and to launches after this one.
+  /// Of a warp, a lane for each rank. Returns when the flags are there: true, or the group is
+  /// broken: false. What the ranks released before their flags is visible to the caller's thread,
+  /// and to launches after this one.
   TW_DEVICE bool run() const {
     int const lane = thread_id();
-    gpu_arena_head const& own = *at.heads[at.rank];
     bool const waits = lane < at.ranks && (from >> lane & 1) != 0;
-    arena_word const* const begun = own.flags[static_cast<int>(rank_flag::begun)];
-    failure_record const& failure = own.failures[lane / arena_ranks][lane % arena_ranks];
+    failure_record const& failure = failure_of(lane);
     std::uint64_t const start = global_timer_ns();
     while (true) {
-      rank_failure found = rank_failure::none;
-      std::uint64_t seen = 0, now = 0;
-      bool arrived = true;
-      if (waits) {
-        bool const has_left = load_acquire<scope::sys>(&own.left[lane].value) != 0;
-        seen = load_acquire<scope::sys>(&flags[lane * stride]);
-        arrived = seen != 0 && epoch_reached(epoch_of(seen), epoch_of(mine));
-        now = global_timer_ns();
-        if (compares &&
-            (other_problem(seen, mine) ||
-             (!arrived && other_problem(load_acquire<scope::sys>(&begun[lane].value), mine))))
-          found = rank_failure::other_problem;
-        else if (!arrived && has_left)
-          found = rank_failure::left;
-        else if (!arrived && now - start > at.timeout_ns)
-          found = rank_failure::late;
-      }
-      std::uint32_t const finders = ballot(found != rank_failure::none);
+      sight const x = waits ? look(lane, start) : sight{};
+      std::uint32_t const finders = ballot(x.found != rank_failure::none);
       if (finders != 0) {
-        if (lane == lowest(finders)) publish(found, lane, seen, now - start);
+        if (lane == lowest(finders)) publish(x, lane);
         return false;
       }
-      if (vote_all(arrived)) return true;
+      if (vote_all(x.arrived)) return true;
       bool const broken = load_acquire<scope::sys>(&failure.whole) != 0;
       std::uint32_t const breakers = ballot(broken);
       if (breakers != 0) {
@@ -74,7 +57,53 @@ struct rank_wait {
     }
   }
 
+  /// As run(), of the calling thread, for rank r alone.
+  TW_DEVICE bool run_alone(int r) const {
+    std::uint64_t const start = global_timer_ns();
+    for (int spins = 0;; ++spins) {
+      sight const x = look(r, start);
+      if (x.found != rank_failure::none) {
+        publish(x, r);
+        return false;
+      }
+      if (x.arrived) return true;
+      failure_record const& failure = failure_of(spins % (2 * arena_ranks));
+      if (load_acquire<scope::sys>(&failure.whole) != 0) {
+        copy(*at.report, failure);
+        return false;
+      }
+      backoff();
+    }
+  }
+
  private:
+  /// The state of a rank, as a thread sees it.
+  struct sight {
+    rank_failure found = rank_failure::none;
+    bool arrived = true;
+    std::uint64_t seen = 0, waited_ns = 0;
+  };
+  TW_DEVICE sight look(int r, std::uint64_t start) const {
+    gpu_arena_head const& own = *at.heads[at.rank];
+    sight x;
+    bool const has_left = load_acquire<scope::sys>(&own.left[r].value) != 0;
+    x.seen = load_acquire<scope::sys>(&flags[r * stride]);
+    x.arrived = x.seen != 0 && epoch_reached(epoch_of(x.seen), epoch_of(mine));
+    x.waited_ns = global_timer_ns() - start;
+    std::uint64_t const* const begun = &own.flags[static_cast<int>(rank_flag::begun)][r].value;
+    if (compares && (other_problem(x.seen, mine) ||
+                     (!x.arrived && other_problem(load_acquire<scope::sys>(begun), mine))))
+      x.found = rank_failure::other_problem;
+    else if (!x.arrived && has_left)
+      x.found = rank_failure::left;
+    else if (!x.arrived && x.waited_ns > at.timeout_ns)
+      x.found = rank_failure::late;
+    return x;
+  }
+
+  TW_DEVICE failure_record const& failure_of(int i) const {
+    return at.heads[at.rank]->failures[i / arena_ranks][i % arena_ranks];
+  }
   TW_DEVICE static bool other_problem(std::uint64_t flag, std::uint64_t mine) {
     return epoch_of(flag) == epoch_of(mine) && flag != mine && flag != 0;
   }
@@ -85,21 +114,23 @@ struct rank_wait {
   }
 
   /// Writes the failure to all arenas and to the host.
-  TW_DEVICE void publish(rank_failure why, int of, std::uint64_t seen,
-                         std::uint64_t waited_ns) const {
-    failure_record r = {};
-    r.why = why, r.by = static_cast<std::uint32_t>(at.rank), r.of = static_cast<std::uint32_t>(of);
-    r.flag = flag, r.act = act;
-    r.epoch = epoch_of(mine), r.seen_epoch = epoch_of(seen), r.seen = seen != 0 ? 1 : 0;
-    r.first_row = first_row, r.rows = rows, r.waited_ns = waited_ns;
-    if (why == rank_failure::other_problem) {
+  TW_DEVICE void publish(sight const& x, int of) const {
+    for (int rank = 0; rank < at.ranks; ++rank)
+      if (at.heads[rank] != nullptr) put(at.heads[rank]->failures[0][at.rank], x, of);
+    put(*at.report, x, of);
+  }
+  TW_DEVICE void put(failure_record& to, sight const& x, int of) const {
+    if (load_acquire<scope::sys>(&to.whole) != 0) return;
+    to.why = x.found, to.by = static_cast<std::uint32_t>(at.rank);
+    to.of = static_cast<std::uint32_t>(of), to.flag = flag, to.act = act;
+    to.epoch = epoch_of(mine), to.seen_epoch = epoch_of(x.seen), to.seen = x.seen != 0 ? 1 : 0;
+    to.first_row = first_row, to.rows = rows, to.waited_ns = x.waited_ns;
+    if (x.found == rank_failure::other_problem) {
       gpu_arena_head const* const heads[2] = {at.heads[at.rank], at.heads[of]};
       for (int i = 0; i < 2; ++i)
-        if (heads[i] != nullptr) r.text[i] = heads[i]->text[r.epoch % 2];
+        if (heads[i] != nullptr) to.text[i] = heads[i]->text[to.epoch % 2];
     }
-    for (int rank = 0; rank < at.ranks; ++rank)
-      if (at.heads[rank] != nullptr) copy(at.heads[rank]->failures[0][at.rank], r);
-    copy(*at.report, r);
+    store_release<scope::sys>(&to.whole, std::uint64_t{1});
   }
 
   /// The first record stays.

@@ -16,6 +16,7 @@
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/epilogue/epilogue.hpp"
 #include "tilewright/kernel/sm90/fixup.hpp"
+#include "tilewright/kernel/sm90/gate.hpp"
 #include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
@@ -28,13 +29,17 @@
 
 namespace tw {
 
-/// The kernel, with or without a record of its stages (pipeline/stage_profile.hpp).
-template <gemm_config C, class Profile>
+/// The kernel, with or without a record of its stages (pipeline/stage_profile.hpp), and with or
+/// without a gate before its loads (gate.hpp).
+template <gemm_config C, class Profile, class Gate = no_gate>
 struct gemm_sm90_kernel {
   using mainloop = gemm_mainloop<C>;
   using loads = gemm_loads<C>;
   using scheduler = tile_scheduler<C>;
   using store = epilogue<C>;
+  using tiles = typename Gate::template tiles<scheduler>;  // of a cluster
+  static_assert(!Gate::waits || (!C.grouped() && !C.scaled() && !C.weights() && C.cluster_k == 1 &&
+                                 !C.a.is_mn_major() && gate_row_step % loads::a_share == 0));
 
   static constexpr int consumers = C.math_warpgroups();
   static constexpr int threads = warpgroup_threads * (1 + consumers);
@@ -59,7 +64,7 @@ struct gemm_sm90_kernel {
   static_assert(staging_of(C).group > 0 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and a staging buffer need more than 227 KiB of smem");
 
-  using params = typename Profile::template params<gemm_params>;
+  using params = typename Gate::template params<typename Profile::template params<gemm_params>>;
 
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
@@ -138,9 +143,11 @@ struct gemm_sm90_kernel {
   }
 
   /// The tiles of this CTA's cluster.
-  TW_DEVICE static typename scheduler::work work_of(params const& p, smem const& s) {
+  TW_DEVICE static tiles work_of(params const& p, smem const& s) {
     if constexpr (C.grouped())
       return scheduler::work_of(p, s.groups.table);
+    else if constexpr (Gate::waits)
+      return tiles(p.work, scheduler::own_cluster(), p.gate.first_tile);
     else
       return typename scheduler::work(p.work, scheduler::own_cluster());
   }
@@ -153,13 +160,18 @@ struct gemm_sm90_kernel {
     // Prefetches two constant-bank lines: their misses overlap.
     if (lane_id() == 0) s.touched[0] = p.work.tiles ^ p.m;
     if constexpr (C.grouped()) begin(p, s);
-    typename scheduler::work work = work_of(p, s);
+    tiles work = work_of(p, s);
     typename scheduler::segment seg{};
     bool more = work.next(p.work, scheduler::clusters(), seg);
     typename loads::tile_loads t = loads::loads_of(p, seg);
     if constexpr (!C.grouped()) begin(p, s);
     if (!elect_one()) return;
     ring<C.stages> slot;
+    if constexpr (Gate::waits) {
+      load_gated(p, s, slot, work, seg, more);
+      grid_dependents_launch();
+      return;
+    }
     for (; more;
          more = work.next(p.work, scheduler::clusters(), seg), t = loads::loads_of(p, seg)) {
       using place = typename loads::template sources<tma_place>;
@@ -202,13 +214,32 @@ struct gemm_sm90_kernel {
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
 
+  /// The producer's loop of a kernel with a gate.
+  TW_DEVICE static void load_gated(params const& p, smem& s, ring<C.stages>& slot, tiles& work,
+                                   typename scheduler::segment& seg, bool more) {
+    Gate gate(p);
+    for (; more; more = work.next(p.work, scheduler::clusters(), seg)) {
+      typename loads::tile_loads const t = loads::loads_of(p, seg);
+      int const first = scheduler::tile_of(p, seg).row;
+      gate.open(first, first + C.tile_m);
+      bool const whole = t.part.a_mine == loads::a_share;
+      bool const own = gate.has_own(t.m, t.part.a_mine);
+      tensor_map const& map_a =
+          own ? (whole ? p.gate.own_a : p.gate.own_a_edge) : (whole ? p.a : p.a_edge);
+      tensor_map const& map_b = t.part.b_mine == loads::max_b_share(p) ? p.b : p.b_edge;
+      loads::load_tile(p, s, slot, t, t.part,
+                       typename loads::template sources<int>{map_a, map_b, 0, 0});
+    }
+    if (cta_id() == 0) gate.finish();
+  }
+
   /// The other warps of the producer's warpgroup, in kernels with scales of A and B: they copy the
   /// scales of the CTA's tiles.
   TW_DEVICE static void copy_scales(params const& p, smem& s) {
     enter_role("scales");
     begin(p, s);
     ring<C.stages> slot;
-    typename scheduler::work work = work_of(p, s);
+    tiles work = work_of(p, s);
     row_gather<C> rows(p);
     for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       typename scheduler::tile const tile = scheduler::tile_of(p, seg);
@@ -252,7 +283,7 @@ struct gemm_sm90_kernel {
     if (!row_gather<C>::is_on(p)) return;
     enter_role("gather");
     ring<C.stages> slot;
-    typename scheduler::work work = work_of(p, s);
+    tiles work = work_of(p, s);
     row_gather<C> rows(p);
     for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       begin_gather(p, rows, scheduler::tile_of(p, seg));
@@ -309,7 +340,7 @@ struct gemm_sm90_kernel {
 
   /// Ping-pong: once a consumer has issued the wgmmas of its tile, the other may start.
   struct next_turn {
-    typename scheduler::work const& work;
+    tiles const& work;
     work_plan const& plan;
     int consumer;
     TW_DEVICE void notify() const {
@@ -330,7 +361,7 @@ struct gemm_sm90_kernel {
     bool mine = !C.pingpong || consumer == 0;
     // The first tile is warpgroup 0's.
     if (!mine) named_barrier_arrive(my_turn, 2 * warpgroup_threads);
-    typename scheduler::work work = work_of(p, s);
+    tiles work = work_of(p, s);
     for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);
          mine = !C.pingpong || !mine) {
       if (!mine) {
@@ -410,5 +441,9 @@ struct gemm_sm90_kernel {
 /// The kernel as it is used. A type with one parameter: its symbol is short.
 template <gemm_config C>
 struct gemm_sm90 : gemm_sm90_kernel<C, no_profile> {};
+
+/// The kernel with a gate before its loads.
+template <gemm_config C>
+struct gemm_sm90_gated : gemm_sm90_kernel<C, no_profile, shard_gate> {};
 
 }  // namespace tw
