@@ -44,7 +44,7 @@ class Group:
         gathered_bytes: of a receive buffer. A rank has two. A call that needs more is refused with
             the size (TW0902).
         timeout: seconds that a call waits for another rank.
-        path: "serial", "two-pieces", "pieces" or "direct": how calls are cut
+        path: "serial", "two-pieces", "pieces", "direct" or "gated": how calls are cut
             (docs/several-gpus.md); None: by the number of rows.
 
     Attributes:

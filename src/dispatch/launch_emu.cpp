@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
+#include "dispatch/gated.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/staged.hpp"
 #include "family/bind.hpp"
@@ -114,6 +115,17 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
     staged_quantisation const q = quantisation_of(plan, given, i);
     quantize_emulated(q.problem, q.operands, after);
   }
+}
+
+void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, gate_form const& gate,
+                   emu_options const& opt) {
+  gemm_operands given = o;
+  own_workspace const memory(plan, given);
+  emu_options run = opt;
+  run.catch_crashes = opt.catch_crashes.value_or(false);
+  run.pdl = opt.pdl || plan.starts_early;
+  if (plan.problem.reproducible) run.exact_sums = true;
+  plan.family->launch_emulated_gated(plan, form_of(plan, given), gate, run);
 }
 
 }  // namespace tw

@@ -8,6 +8,7 @@
 
 #include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
+#include "dispatch/gated.hpp"
 #include "dispatch/gpu_condition.hpp"
 #include "dispatch/launch_range.hpp"
 #include "dispatch/plan_cache.hpp"
@@ -145,6 +146,15 @@ void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
   seen_device const& here = current_device();
   if (!here.info.usable) throw rejected(here.info.why_not);
   gemm(*cached_plan(p, o, here.description, here.ordinal), o, stream, how);
+}
+
+void gemm(gemm_plan const& plan, gemm_operands const& o, gate_form const& gate,
+          cudaStream_t stream) {
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
+  launch_range const range(plan.kernel.c_str());
+  must(static_cast<cudaError_t>(
+           plan.family->launch_gpu_gated(plan, form_of(plan, o), gate, stream, plan.starts_early)),
+       "launch of a GEMM with a gate");
 }
 
 }  // namespace tw

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch_gpu.nocuda.cpp  The GPU half of the front door in a build without CUDA.
-#include "tilewright/dispatch/gemm.hpp"
+#include "dispatch/gated.hpp"
 
 namespace tw {
 
@@ -20,6 +20,9 @@ void gemm(gemm_problem const&, gemm_operands const&, cudaStream_t, launch_option
   throw rejected(gpu().why_not);
 }
 void gemm(gemm_plan const&, gemm_operands const&, cudaStream_t, launch_options const&) {
+  throw rejected(gpu().why_not);
+}
+void gemm(gemm_plan const&, gemm_operands const&, gate_form const&, cudaStream_t) {
   throw rejected(gpu().why_not);
 }
 

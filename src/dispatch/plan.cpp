@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "dispatch/gated.hpp"
 #include "dispatch/no_kernel.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/staged.hpp"
@@ -370,6 +371,20 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const&
   gemm_plan plan = finished(options.front(), options, dev);
   log_plan(plan, o, dev);
   return plan;
+}
+
+gemm_plan plan_gated(gemm_problem const& p, gemm_operands const& o, device const& dev) {
+  std::vector<option> const options = ranked(p, o, dev);
+  std::string const first = options.front().plan.kernel;
+  for (option const& x : options) {
+    if (!x.plan.family->has_gate(x.plan)) continue;
+    gemm_plan plan = finished(x, options, dev);
+    if (plan.kernel != first) plan.why += fmt::format("; {} ranks first, but lacks a gate", first);
+    return plan;
+  }
+  throw rejected({"TW0904", "path gated", first,
+                  "a kernel with a gate (docs/several-gpus.md), or another path",
+                  "they have K-major A and B of bf16, f16 or e4m3, and no fused epilogue"});
 }
 
 }  // namespace tw

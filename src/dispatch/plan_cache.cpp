@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/fork_safe.hpp"
+#include "dispatch/gated.hpp"
 #include "tilewright/problem/operand.hpp"
 
 namespace tw {
@@ -60,19 +61,33 @@ plan_key key_of(gemm_problem const& p, gemm_operands const& o, device const& dev
   return {p, o.workspace_bytes, dev.model.get(), dev.sm_count, ordinal, aligned};
 }
 
-std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,
-                                             device const& dev, int ordinal) {
+namespace {
+
+template <class Plan>
+std::shared_ptr<gemm_plan const> found_or_made(plan_key const& key, Plan const& make) {
   cache& c = the_cache();
-  plan_key const key = key_of(p, o, dev, ordinal);
   {
     std::scoped_lock const lock(c.mutex);
     if (auto const found = c.plans.find(key); found != c.plans.end()) return found->second;
   }
   // Outside of the lock: two threads may plan the same problem, and agree.
-  auto plan = std::make_shared<gemm_plan const>(plan_gemm(p, o, dev));
+  auto plan = std::make_shared<gemm_plan const>(make());
   std::scoped_lock const lock(c.mutex);
   if (c.plans.size() >= most_cached_plans) c.plans.clear();
   return c.plans.emplace(key, std::move(plan)).first->second;
+}
+
+}  // namespace
+
+std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,
+                                             device const& dev, int ordinal) {
+  return found_or_made(key_of(p, o, dev, ordinal), [&] { return plan_gemm(p, o, dev); });
+}
+std::shared_ptr<gemm_plan const> cached_gated_plan(gemm_problem const& p, gemm_operands const& o,
+                                                   device const& dev, int ordinal) {
+  plan_key key = key_of(p, o, dev, ordinal);
+  key.gated = true;
+  return found_or_made(key, [&] { return plan_gated(p, o, dev); });
 }
 
 std::size_t cached_plans() {

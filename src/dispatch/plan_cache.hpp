@@ -17,6 +17,7 @@ struct plan_key {
   int sm_count = 0;                    // and its SMs
   int ordinal = -1;                    // CUDA's number of it; -1: the emulator
   unsigned aligned = 0;                // bit r: operand r begins at a multiple of 16 bytes
+  bool gated = false;                  // of plan_gated()
 
   bool operator==(plan_key const&) const = default;
 };

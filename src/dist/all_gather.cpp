@@ -2,14 +2,17 @@
 // all_gather.cpp  All-gather + GEMM: rows of A are multiplied when they have arrived.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "dist/call.hpp"
 #include "dist/gathered.hpp"
+#include "family/workspace.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dist/schedule.hpp"
+#include "tilewright/problem/accept.hpp"
 
 namespace tw::dist {
 namespace {
@@ -56,6 +59,25 @@ void check_one_a(std::vector<gemm_call> const& calls) {
                     "1 or more, with equal A, scales of A, M and K", ""});
 }
 
+/// The gate of a call: the rank's rows are read in place, if TMA can address them.
+gate_form gate_of(shards const& rows, gemm_problem const& p, gemm_operands const& o, range own) {
+  gate_form gate;
+  for (int r = 0; r <= rows.ranks(); ++r)
+    gate.first_row[static_cast<std::size_t>(r)] =
+        static_cast<int>(r < rows.ranks() ? rows.of(r).begin : rows.extent());
+  if (!own.empty() && p.k > 0 && p.a.ord == order::row_major && tma_addressable(p.a, 2, 1, o.a))
+    gate.own = o.a, gate.own_a = p.a;
+  return gate;
+}
+
+/// Rows of `own`, of all M, that a load of A may have together with rows of another rank.
+std::vector<range> shared_with_tiles(range own, std::int64_t m) {
+  std::int64_t const step = gate_row_step;
+  std::int64_t const first = std::min(own.end(), round_up(own.begin, step));
+  std::int64_t const last = own.end() == m ? m : std::max(first, own.end() / step * step);
+  return {{own.begin, first - own.begin}, {last, own.end() - last}};
+}
+
 }  // namespace
 
 std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
@@ -76,11 +98,26 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
   gathered_problem const all = after_gather(p);
   std::int64_t const most_bytes =
       bytes_of(dense(p.a.type, p.a.ord, rows.largest(), p.k), rows.largest(), p.k);
+  std::byte* const received = m.next_buffer(rank);
+  auto const gathered_of = [&](gemm_call const& call) {
+    gemm_slice s{call.problem, call.operands};
+    s.problem.a = all.problem.a, s.problem.scale_a = all.problem.scale_a;
+    s.operands.a = received;
+    if (all.scales) s.operands.scale_a = received + all.scale_offset;
+    return s;
+  };
+  auto const refuse_gated = [&] {
+    for (gemm_call const& call : calls) {
+      gemm_slice const s = gathered_of(call);
+      if (!computes_nothing(s.problem)) m.plan_gated(s.problem, s.operands, how);
+    }
+  };
   path const via = path_of(m, p, how,
                            {most_bytes,
                             all.bytes,
                             all.scales ? "scales of A that travel" : "",
-                            {operation::all_gather_gemm, rows.ranks(), p.a.type, p.m, p.k, ""}});
+                            {operation::all_gather_gemm, rows.ranks(), p.a.type, p.m, p.k, ""},
+                            refuse_gated});
   // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
   bool const by_nccl =
       m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;
@@ -100,35 +137,32 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
         copies.push_back(c);
   }
 
-  std::byte* const received = m.next_buffer(rank);
+  std::optional<gate_form> gate;
+  if (via == path::gated) gate = gate_of(rows, p, o, own);
   std::vector<gather_step> const steps = gather_steps(via, rows, rank);
   std::vector<std::vector<planned_gemm>> gemms(steps.size());
   for (gemm_call const& call : calls) {
-    gemm_problem own_rows = call.problem, gathered = call.problem;
+    gemm_problem own_rows = call.problem;
     own_rows.m = own.size;  // the shard in the caller's memory
-    gathered.a = all.problem.a, gathered.scale_a = all.problem.scale_a;
+    gemm_slice const whole = gathered_of(call);
     rows_of(g, call.problem, how);
     check_accepted(own_rows);
-    check_accepted(gathered);
-    gemm_operands from_buffer = call.operands;
-    from_buffer.a = received;
-    if (all.scales) from_buffer.scale_a = received + all.scale_offset;
+    check_accepted(whole.problem);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      gemm_slice s = slice_of(gathered, from_buffer, extent::m, steps[i].rows);
+      gemm_slice s = slice_of(whole.problem, whole.operands, extent::m, steps[i].rows);
       if (!has_one_gemm(via) && steps[i].rows == own) {  // without the way through the buffer
         s.problem.a = p.a, s.operands.a = o.a;
         s.problem.scale_a = p.scale_a, s.operands.scale_a = o.scale_a;
       }
-      gemms[i].emplace_back(s, m, how);
+      gemms[i].emplace_back(s, m, how, gate);
     }
   }
 
   auto const send = [&](int to) {
     for (placed_lines const& c : copies) m.send(c.from, m.buffer(to) + c.offset, c.of);
   };
-  auto const put_own_rows = [&] {
-    for (placed_lines const& c : copies) m.copy(c.from, m.buffer(rank) + c.offset, c.of);
-  };
+  auto const put = [&](placed_lines const& c) { m.copy(c.from, m.buffer(rank) + c.offset, c.of); };
+  auto const put_own_rows = [&] { std::ranges::for_each(copies, put); };
   if (via == path::direct) {
     exchange x;
     x.to.resize(static_cast<std::size_t>(rows.ranks()));
@@ -164,6 +198,19 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
       m.set(rank_flag::sent, to);
     }
     if (via == path::serial) put_own_rows();
+    if (gate) {
+      bool const in_place = gate->own != nullptr;
+      for (std::size_t i = in_place ? 1 : 0; i < copies.size(); ++i) put(copies[i]);
+      if (in_place)
+        for (range const r : shared_with_tiles(own, p.m))
+          if (!r.empty())
+            put(copy_of(p.a, element_at(o.a, p.a.type, (r.begin - own.begin) * p.a.pitch_elems),
+                        r.size, p.k, all.problem.a, r.begin, 0));
+      bool launched = false;
+      for (planned_gemm const& gemm : gemms[0]) gemm.run(m), launched |= gemm.launches();
+      if (!launched) m.wait(rank_flag::sent, steps[0].waits_for, {rank_act::gemm, steps[0].rows});
+      return;
+    }
     for (std::size_t i = 0; i < steps.size(); ++i) {
       m.wait(rank_flag::sent, steps[i].waits_for, {rank_act::gemm, steps[i].rows});
       for (planned_gemm const& gemm : gemms[i]) gemm.run(m);

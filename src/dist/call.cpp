@@ -63,34 +63,49 @@ void refuse_unreachable(std::string const& what) {
 }
 
 path path_of(group::membership const& m, gemm_problem const& p, call_options const& how,
-             direct_needs const& direct) {
+             path_needs const& needs) {
   if (m.ranks() == 1) return path::pieces;
   if (!m.reaches_all()) return path::serial;
-  if (how.via == path::direct && !direct.obstacle.empty())
-    throw rejected({"TW0904", "path direct", direct.obstacle, "another path", ""});
+  if (how.via == path::direct && !needs.obstacle.empty())
+    throw rejected({"TW0904", "path direct", needs.obstacle, "another path", ""});
+  if (how.via == path::gated) needs.refuse_gated();
   if (how.via) return *how.via;
   if (!m.on_gpu()) return path::pieces;
   bool const may_be_direct =
-      direct.obstacle.empty() && direct.buffer_bytes <= m.options().gathered_bytes;
-  path_key key = direct.call;
+      needs.obstacle.empty() && needs.buffer_bytes <= m.options().gathered_bytes;
+  auto const may_be_gated = [&] {
+    try {
+      needs.refuse_gated();
+      return true;
+    } catch (rejected const&) {
+      return false;
+    }
+  };
+  path_key key = needs.call;
   key.gpu = gpu().name;
-  if (auto const tuned = tuned_path(key); tuned && (tuned != path::direct || may_be_direct))
+  if (auto const tuned = tuned_path(key);
+      tuned && (tuned != path::direct || may_be_direct) && (tuned != path::gated || may_be_gated()))
     return *tuned;
   // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
   constexpr std::int64_t rows_for_pieces = 512;
   if (p.m >= rows_for_pieces) return path::pieces;
-  return may_be_direct && is_small(direct.sent_bytes, m.ranks()) ? path::direct : path::serial;
+  return may_be_direct && is_small(needs.sent_bytes, m.ranks()) ? path::direct : path::serial;
 }
 
-planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how)
-    : operands_(s.operands) {
+planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how,
+                           std::optional<gate_form> const& gate)
+    : operands_(s.operands),
+      gate_(gate) {
   if (computes_nothing(s.problem)) return;
-  plan_ = m.plan(s.problem, operands_, how);
+  plan_ = gate_ ? m.plan_gated(s.problem, operands_, how) : m.plan(s.problem, operands_, how);
   check_operands(s.problem, operands_);
 }
 
 void planned_gemm::run(group::membership& m) const {
-  if (plan_) m.multiply(*plan_, operands_);
+  if (plan_ && gate_)
+    m.multiply_gated(*plan_, operands_, *gate_);
+  else if (plan_)
+    m.multiply(*plan_, operands_);
 }
 
 }  // namespace tw::dist

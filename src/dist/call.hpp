@@ -3,6 +3,7 @@
 //           anything is sent, and the end of the call. A call that fails breaks the group.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,31 +42,36 @@ std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& 
 /// "3+3+2".
 std::string text_of(shards const& rows);
 
-/// Needs of path::direct, equal on all ranks.
-struct direct_needs {
-  std::int64_t sent_bytes;    // that a rank sends at most to a peer
-  std::int64_t buffer_bytes;  // of a receive buffer
-  std::string obstacle;       // why a call cannot be direct; empty: it can
-  path_key call;              // without the GPU's name
+/// Needs of path::direct, equal on all ranks, and of path::gated.
+struct path_needs {
+  std::int64_t sent_bytes;             // that a rank sends at most to a peer
+  std::int64_t buffer_bytes;           // of a receive buffer
+  std::string obstacle;                // why a call cannot be direct; empty: it can
+  path_key call;                       // without the GPU's name
+  std::function<void()> refuse_gated;  // throws if the call cannot be gated
 };
 
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
 /// other's memory use NCCL's collectives: serial. Throws TW0904 if the options have path::direct
-/// and there is an obstacle.
+/// or path::gated, and the call cannot take it.
 path path_of(group::membership const& m, gemm_problem const& p, call_options const& how,
-             direct_needs const& direct);
+             path_needs const& needs);
 
 /// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches
 /// nothing.
 class planned_gemm {
  public:
   planned_gemm() = default;
-  planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how);
+  /// gate: of path::gated, without the ranks.
+  planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how,
+               std::optional<gate_form> const& gate = {});
   void run(group::membership& m) const;
+  bool launches() const { return plan_ != nullptr; }
 
  private:
   std::shared_ptr<gemm_plan const> plan_;
   gemm_operands operands_;
+  std::optional<gate_form> gate_;
 };
 
 /// Runs `work` as the next call of the group. If it throws, the group is broken.

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "dispatch/gated.hpp"
 #include "dispatch/on_device.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dist/enqueued_sets.hpp"
@@ -88,6 +89,16 @@ class gpu_rank final : public group::membership, public collectives {
     return cached_plan(p, o, gpu_device(), device_);
   }
 
+  std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
+                                              call_options const&) const override {
+    check_device();
+    // An SM stays free for launches of other calls: a peer may wait for them. Virtual ranks share
+    // the SMs.
+    tw::device const& dev = gpu_device();
+    int const sms = sets_ ? dev.sm_count / ranks() : dev.sm_count;
+    return cached_gated_plan(p, o, with_sm_count(dev, std::max(1, sms - 1)), device_);
+  }
+
   void begin(std::string const& problem, call_options const& how, beginning by) override {
     check_device();
     if (in_call_.exchange(true))
@@ -98,7 +109,7 @@ class gpu_rank final : public group::membership, public collectives {
       refuse_if_reported();
       ++calls_;
       stream_ = how.stream;
-      copies_used_ = false;
+      copies_used_ = waits_at_gates_ = false;
       problem_ = problem + ", buffer " + std::to_string(calls_ % 2);
       if (ranks() == 1 || by == beginning::by_exchange) return;
       begin_call_params p = {};
@@ -140,6 +151,15 @@ class gpu_rank final : public group::membership, public collectives {
   std::byte* next_buffer(int rank) const override { return buffer_of(calls_ + 1, rank); }
 
   void multiply(gemm_plan const& plan, gemm_operands const& o) override { gemm(plan, o, stream_); }
+
+  void multiply_gated(gemm_plan const& plan, gemm_operands const& o, gate_form gate) override {
+    for (int r = 0; r < ranks(); ++r)  // once in a call
+      if (sets_ && r != rank() && !waits_at_gates_)
+        sets_->wait(rank_flag::sent, r, rank(), options().timeout_s);
+    waits_at_gates_ = true;
+    gate.at = view_;
+    gemm(plan, o, gate, stream_);
+  }
 
   void add(add_partials_params const& p) override {
     must(launch<add_partials_kernel>(add_partials_kernel::ctas(p), p, stream_),
@@ -396,8 +416,8 @@ class gpu_rank final : public group::membership, public collectives {
   event ready_, sent_, ended_;
   cudaStream_t stream_ = nullptr;
   std::uint32_t calls_ = 0;
-  std::string problem_;       // of this call
-  bool copies_used_ = false;  // in this call
+  std::string problem_;                                // of this call
+  bool copies_used_ = false, waits_at_gates_ = false;  // in this call
   std::atomic<bool> in_call_ = false;
 };
 

@@ -9,11 +9,13 @@
 #include <cstring>
 #include <thread>
 
+#include "dispatch/gated.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dist/schedule.hpp"
 
 namespace tw::dist {
 namespace {
@@ -55,6 +57,13 @@ std::shared_ptr<gemm_plan const> host_rank::plan(gemm_problem const& p, gemm_ope
   return cached_plan(p, o, emulated_device(options_of(how), how.device), emulator);
 }
 
+std::shared_ptr<gemm_plan const> host_rank::plan_gated(gemm_problem const& p,
+                                                       gemm_operands const& o,
+                                                       call_options const& how) const {
+  constexpr int emulator = -1;
+  return cached_gated_plan(p, o, emulated_device(options_of(how), how.device), emulator);
+}
+
 void host_rank::begin(std::string const& problem, call_options const& how, beginning) {
   if (in_call_.exchange(true))
     throw rejected({"TW0903", fmt::format("call of rank {}", rank()),
@@ -85,6 +94,24 @@ std::byte* host_rank::buffer_of(std::uint32_t epoch, int rank) const {
 
 void host_rank::multiply(gemm_plan const& plan, gemm_operands const& o) {
   gemm_emulated(plan, o, emulator_);
+}
+
+void host_rank::multiply_gated(gemm_plan const& plan, gemm_operands const& o, gate_form gate) {
+  if (!gates_) gates_ = std::make_unique<gpu_arena_head>();
+  for (int i = 1; i < ranks(); ++i) {
+    int const peer = sender(ranks(), rank(), i);
+    auto const at = static_cast<std::size_t>(peer);
+    int const first = gate.first_row[at], rows = gate.first_row[at + 1] - first;
+    wait_for(rank_flag::sent, peer, text_of({rank_act::gemm, {first, rows}}));
+  }
+  std::uint64_t const flag = std::uint64_t{epoch_} << 32 | digest_;
+  gates_->outgoing.value = flag;
+  for (arena_word& w : gates_->flags[static_cast<int>(rank_flag::sent)]) w.value = flag;
+  failure_record report = {};
+  gate.at.heads[rank()] = gates_.get();
+  gate.at.rank = rank(), gate.at.ranks = ranks(), gate.at.report = &report;
+  gate.at.timeout_ns = ~std::uint64_t{0};
+  gemm_emulated(plan, o, gate, emulator_);
 }
 
 void host_rank::add(add_partials_params const& p) {

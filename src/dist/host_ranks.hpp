@@ -42,11 +42,15 @@ class host_rank final : public group::membership {
   bool on_gpu() const override { return false; }
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                         call_options const& how) const override;
+  std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
+                                              call_options const& how) const override;
   void begin(std::string const& problem, call_options const& how, beginning by) override;
   void end(std::string const& failed) override;
   std::byte* buffer(int rank) const override { return buffer_of(epoch_, rank); }
   std::byte* next_buffer(int rank) const override { return buffer_of(epoch_ + 1, rank); }
   void multiply(gemm_plan const& plan, gemm_operands const& o) override;
+  /// Waits for the peers first: then the gates are open.
+  void multiply_gated(gemm_plan const& plan, gemm_operands const& o, gate_form gate) override;
   void add(add_partials_params const& p) override;
   void copy(void const* from, void* to, lines const& l) override { copy_lines(from, to, l); }
   void results_are_there() override {}
@@ -73,6 +77,7 @@ class host_rank final : public group::membership {
   std::uint32_t epoch_, digest_ = 0;
   std::string problem_;
   emu::options emulator_;
+  std::unique_ptr<gpu_arena_head> gates_;  // flags as kernels read them, of path::gated
   std::atomic<bool> in_call_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dist/slice.hpp"
+#include "family/gate_form.hpp"
 #include "tilewright/dist/gemm.hpp"
 #include "tilewright/dist/group.hpp"
 #include "tilewright/dist/shards.hpp"
@@ -98,6 +99,10 @@ class group::membership {
   /// The plan of a GEMM of this rank.
   virtual std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                                 call_options const& how) const = 0;
+  /// Of path::gated: a plan whose kernel has a gate. It leaves SMs to launches of other calls, for
+  /// which the peers may wait.
+  virtual std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
+                                                      call_options const& how) const = 0;
 
   /// Begins the next call: refuses a broken group (TW0906) and a call during another one (TW0903).
   /// `problem`: in words, equal on all ranks.
@@ -111,6 +116,8 @@ class group::membership {
 
   // The acts of a call. GEMMs, sums and local copies are done in order, and so are sends and flags.
   virtual void multiply(gemm_plan const& plan, gemm_operands const& o) = 0;
+  /// Waits for the flags `sent` of all peers while it multiplies. gate: without the ranks.
+  virtual void multiply_gated(gemm_plan const& plan, gemm_operands const& o, gate_form gate) = 0;
   virtual void add(add_partials_params const& p) = 0;
   virtual void copy(void const* from, void* to, lines const& l) = 0;
   /// Later sends contain all results that were computed before.

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "dispatch/gated.hpp"
+#include "dist/call.hpp"
+#include "dist/gathered.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -38,6 +41,13 @@ double pieces_us(int ranks, double piece_us, double exchange_us, double later_us
   return std::max(ranks * piece_us, exchange_us + piece_us) + later_us;
 }
 
+double gated_us(int ranks, double gemm_us, double exchange_us) {
+  return std::max(gemm_us, exchange_us + gemm_us / ranks);
+}
+double direct_us(link_rates const& l, double gemm_us, double bytes) {
+  return gemm_us + l.direct_us + bytes / l.direct_bytes_per_us;
+}
+
 double hidden_from(link_rates const& l, int ranks, int hosts, double flop_per_us,
                    double elem_bytes) {
   double const inside = (ranks - 1.0) / ranks * flop_per_us * elem_bytes / (2 * l.bytes_per_us);
@@ -56,13 +66,49 @@ void check_ranks(int ranks, int hosts) {
                     fmt::format("a divisor of the {} ranks", ranks), ""});
 }
 
+/// Operands of a plan; their addresses are never followed.
+gemm_operands aligned_operands() {
+  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});
+  return {aligned, aligned, nullptr, aligned, aligned, std::int64_t{64} << 20};
+}
+
 /// The time of the rank's GEMM of that many rows.
 double gemm_us_of(gemm_problem p, std::int64_t rows, device const& dev) {
   p.m = rows;
   if (computes_nothing(p)) return 0;
-  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
-  gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, std::int64_t{64} << 20};
-  return plan_gemm(p, o, dev).predicted_us;
+  return plan_gemm(p, aligned_operands(), dev).predicted_us;
+}
+
+/// Adds path::gated, or says which kernel lacks a gate.
+void add_gated(group_plan& g, device const& dev) {
+  if (splits_k(g.op) || g.ranks == 1 || g.hosts > 1 || computes_nothing(g.problem)) return;
+  try {
+    device const less = with_sm_count(dev, std::max(1, dev.sm_count - 1));
+    gemm_plan const first = plan_gemm(g.problem, aligned_operands(), less);
+    g.gated = plan_gated(g.problem, aligned_operands(), less);
+    if (first.kernel != g.gated->kernel)
+      g.no_gate = fmt::format("{}, {:.1f} us", first.kernel, first.predicted_us);
+    double const gemm_us = g.gated->predicted_us;
+    g.paths.push_back({path::gated, gated_us(g.ranks, gemm_us, g.exchange_us),
+                       gemm_us >= g.exchange_us + gemm_us / g.ranks ? "GEMM" : "links"});
+  } catch (rejected const& e) {
+    g.no_gate = e.why().got;
+  }
+}
+
+/// Adds path::direct if a call may take it.
+void add_direct(group_plan& g, double elem_bytes, link_rates const& links) {
+  bool const all_reduce = g.op == operation::gemm_all_reduce;
+  double const line = static_cast<double>(splits_k(g.op) ? g.problem.n : g.problem.k) * elem_bytes;
+  std::int64_t const own = (g.problem.m + g.ranks - 1) / g.ranks;
+  auto const to_peer =
+      static_cast<std::int64_t>(static_cast<double>(all_reduce ? g.problem.m : own) * line);
+  bool const gate = splits_k(g.op) && g.problem.epilogue.gate != gating::none;
+  bool const scales = !splits_k(g.op) && g.problem.scale_a && scales_travel(*g.problem.scale_a);
+  if (g.ranks == 1 || g.hosts > 1 || gate || scales || !is_small(to_peer, g.ranks)) return;
+  double const bytes = static_cast<double>(to_peer) * (g.ranks - 1);
+  g.paths.push_back({path::direct, direct_us(links, g.gemm_us, bytes),
+                     g.gemm_us >= direct_us(links, 0, bytes) ? "GEMM" : "links"});
 }
 
 }  // namespace
@@ -72,9 +118,7 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
   check_ranks(ranks, hosts);
   group_plan g;
   g.op = op, g.ranks = ranks, g.hosts = hosts, g.problem = p;
-  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});
-  g.whole =
-      plan_gemm(p, {aligned, aligned, nullptr, aligned, aligned, std::int64_t{64} << 20}, dev);
+  g.whole = plan_gemm(p, aligned_operands(), dev);
   g.gemm_us = g.whole.predicted_us;
   std::int64_t const own = (p.m + ranks - 1) / ranks;
   g.own_us = gemm_us_of(p, own, dev), g.rest_us = gemm_us_of(p, p.m - own, dev);
@@ -98,6 +142,8 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
               limit(g.own_us, g.exchange_us)},
              {path::pieces, pieces_us(ranks, g.own_us, g.exchange_us, g.later_us),
               limit(ranks * g.own_us, g.exchange_us + g.own_us)}};
+  add_direct(g, elem_bytes, links);
+  add_gated(g, dev);
   constexpr double certain = 0.95;
   auto const best = std::min_element(g.paths.begin(), g.paths.end(),
                                      [](auto const& a, auto const& b) { return a.us < b.us; });

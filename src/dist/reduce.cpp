@@ -217,7 +217,11 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
                            {sent_bytes(op, p, rows, type),
                             buffer_of(op, p, rows, type, true).bytes,
                             p.epilogue.gate != gating::none ? "a gate after the sum" : "",
-                            {op, ranks, type, p.m, p.n, ""}});
+                            {op, ranks, type, p.m, p.n, ""},
+                            [] {
+                              throw rejected({"TW0904", "path gated", "K split over the ranks",
+                                              "all-gather + GEMM, or another path", ""});
+                            }});
   bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
                        (!p.reproducible || !m.reaches_all());
   if (by_nccl && p.reproducible) refuse_unreachable("a reproducible sum");

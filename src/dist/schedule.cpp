@@ -41,6 +41,7 @@ std::vector<gather_step> gather_steps(path via, shards const& s, int rank) {
   int const ranks = s.ranks();
   switch (via) {
     case path::direct:
+    case path::gated:
     case path::serial: return {{others(ranks, rank, sender), {0, s.extent()}}};
     case path::two_pieces:
       return {
@@ -56,6 +57,7 @@ std::vector<reduce_step> reduce_steps(path via, shards const& s, int rank) {
   int const ranks = s.ranks();
   switch (via) {
     case path::direct:
+    case path::gated:  // of an all-gather alone
     case path::serial: return {{{0, s.extent()}, others(ranks, rank, receiver)}};
     case path::two_pieces:
       return {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // acts_test.cpp  The acts of each call, on a rank that records them: their order, and the calls of
 //                ranks that have NCCL's collectives, with and without each other's addresses.
+#include "dispatch/gated.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dist/membership.hpp"
 #include "tests/dist/ranks.hpp"
@@ -39,6 +40,14 @@ class recorder final : public group::membership, public collectives {
   std::byte* next_buffer(int rank) const override { return buffer(rank); }
   void multiply(gemm_plan const& plan, gemm_operands const&) override {
     add_act("multiply " + std::to_string(plan.problem.m));
+  }
+  std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
+                                              call_options const&) const override {
+    return cached_gated_plan(p, o, known_device("h200"), -1);
+  }
+  void multiply_gated(gemm_plan const& plan, gemm_operands const&, gate_form gate) override {
+    add_act("multiply gated " + std::to_string(plan.problem.m) +
+            (gate.own != nullptr ? " in place" : ""));
   }
   void add(add_partials_params const& p) override {
     add_act("add " + std::to_string(p.count) + " of " + std::to_string(p.rows));
@@ -115,6 +124,8 @@ TEST(Acts, AreInTheOrderOfThePath) {
             "begin, send 0, set 0, multiply 16, wait 0, multiply 24, end");
   EXPECT_EQ(acts_of(ag, path::serial, true, false),
             "begin, send 1, set 1, copy, wait 1, multiply 40, end");
+  EXPECT_EQ(acts_of(ag, path::gated, true, true, 1),
+            "begin, send 0, set 0, copy, multiply gated 40 in place, end");
   auto const rs = operation::gemm_reduce_scatter;
   EXPECT_EQ(acts_of(rs, path::pieces, true, true),
             "begin, multiply 16, results, send 1, set 1, multiply 24, wait 1, add 2 of 24, end");

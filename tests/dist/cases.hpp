@@ -114,6 +114,39 @@ inline ranks_case all_gather_case(types t, std::uint64_t seed, int ranks, std::i
   return c;
 }
 
+/// All-gather + GEMM by kernels with a gate: K-major operands and lines that TMA can address, but
+/// for A of the caller, which is then copied. Unequal shards, one empty, several tiles of rows.
+inline ranks_case gated_case(types t, std::uint64_t seed, int ranks, std::int64_t scale = 1) {
+  std::mt19937_64 rng(seed);
+  std::int64_t const m = scale * (200 + static_cast<std::int64_t>(rng() % 500));
+  std::int64_t const k = 8 * scale * (1 + static_cast<std::int64_t>(rng() % 12));
+  constexpr int calls = 3;
+  std::vector<matrix> a;
+  for (int i = 0; i < calls; ++i) a.push_back(integer_matrix(t.ab, order::row_major, m, k, 0, rng));
+  ranks_case c{operation::all_gather_gemm, random_shards(m, ranks, rng), {}, 0, ""};
+  c.of_rank.resize(static_cast<std::size_t>(ranks));
+  c.text = "gated, seed " + std::to_string(seed) + " ranks " + std::to_string(ranks);
+  for (int r = 0; r < ranks; ++r) {
+    rank_operands& x = c.of_rank[static_cast<std::size_t>(r)];
+    std::int64_t const n = r == 1 ? 0 : 8 * scale * (8 + static_cast<std::int64_t>(rng() % 30));
+    bool const in_place = rng() % 3 != 0;
+    for (matrix const& y : a) x.a.push_back(part_of(y, c.rows.of(r), {0, k}, in_place ? 16 : 1));
+    x.b = integer_matrix(t.ab, order::col_major, k, n, 0, rng);
+    x.d = empty_matrix(t.d, order::row_major, m, n, static_cast<std::int64_t>(rng() % 3));
+    x.e = random_epilogue(m, n, t.d, order::row_major, false, rng);
+    x.p = {m, n, k, a[0].desc, x.b.desc, x.d.desc};
+    x.o = {nullptr, x.b.data(), nullptr, x.d.data()};
+    x.e.put(x.p, x.o);
+    for (matrix& y : a) {
+      x.o.a = y.data();
+      x.want.push_back(on_one_device(x.p, x.o, x.d));
+    }
+    x.p.a = x.a[0].desc;
+  }
+  c.gathered_bytes = gathered_bytes(c.op, c.of_rank[0].p, c.rows);
+  return c;
+}
+
 /// GEMM + reduce-scatter or all-reduce.
 inline ranks_case reduction_case(operation op, types t, std::uint64_t seed, int ranks,
                                  std::int64_t scale = 1) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // operations_test.cpp  All operations and paths on virtual ranks give the bits of one device.
+#include <span>
+
 #include "tests/dist/cases.hpp"
 #include "tilewright/base/check.hpp"
 
@@ -8,11 +10,11 @@ namespace {
 
 using namespace test;
 
-/// Every path, with epochs that pass 2^32 between the calls of a group.
-void check_case(ranks_case&& c, std::uint64_t seed) {
+/// Paths, with epochs that pass 2^32 between the calls of a group.
+void check_case(ranks_case&& c, std::uint64_t seed, std::span<path const> paths = all_paths) {
   auto const ranks = static_cast<int>(c.of_rank.size());
   bool const sums = splits_k(c.op);
-  for (path const via : all_paths)
+  for (path const via : paths)
     for (int float32_partials = 0; float32_partials <= (sums ? 1 : 0); ++float32_partials) {
       auto const groups = group::virtual_ranks(
           ranks, {.gathered_bytes = c.gathered_bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
@@ -41,6 +43,35 @@ TEST(AllGatherGemm, GivesTheBitsOfOneDeviceOnEveryPath) {
   for (types const t :
        {types{elem::bf16, elem::bf16}, types{elem::f16, elem::f16}, types{elem::s8, elem::s32}})
     check_all_gather(t, 101, 3);
+}
+
+/// One launch whose loads wait for the rows: ranks without rows and without columns, loads that
+/// have rows of two ranks, rows that the caller has at places that TMA cannot address.
+TEST(AllGatherGemm, ByAGateGivesTheBitsOfOneDevice) {
+  constexpr path gated[] = {path::gated};
+  for (int const ranks : {1, 2, 3, 4, 8})
+    check_case(gated_case({elem::bf16, elem::f32}, 150, ranks), 150, gated);
+  for (types const t :
+       {types{elem::bf16, elem::bf16}, types{elem::f16, elem::f16}, types{elem::e4m3, elem::bf16}})
+    check_case(gated_case(t, 151, 3), 151, gated);
+}
+
+/// Kernels without a gate, and sums over ranks.
+TEST(AllGatherGemm, WithoutAKernelAPathByGatesIsRefused) {
+  auto const code = [](ranks_case const& c) -> std::string {
+    group const g = group::virtual_ranks(2, {.gathered_bytes = c.gathered_bytes})[0];
+    gemm_operands o = c.of_rank[0].o;
+    o.a = o.b;
+    try {
+      call(c, g, c.of_rank[0].p, o, {.rows = c.rows, .via = path::gated});
+    } catch (rejected const& e) {
+      return e.why().code;
+    }
+    return "";
+  };
+  EXPECT_EQ(code(gated_case({elem::s8, elem::s32}, 152, 2)), "TW0904");
+  EXPECT_EQ(code(reduction_case(operation::gemm_reduce_scatter, {elem::bf16, elem::f32}, 200, 2)),
+            "TW0904");
 }
 
 void check_reduction(operation op, types t, std::uint64_t seed, int ranks) {

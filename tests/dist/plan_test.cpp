@@ -30,6 +30,9 @@ TEST(GroupPlanModel, BytesAndTimesAreTheFormulas) {
   EXPECT_DOUBLE_EQ(two_pieces_us(30, 80, 50, 7), 137);
   EXPECT_DOUBLE_EQ(pieces_us(4, 30, 20, 7), 127);
   EXPECT_DOUBLE_EQ(pieces_us(4, 30, 200, 7), 237);
+  EXPECT_DOUBLE_EQ(gated_us(4, 120, 20), 120);
+  EXPECT_DOUBLE_EQ(gated_us(4, 120, 200), 230);
+  EXPECT_DOUBLE_EQ(direct_us({.direct_us = 7, .direct_bytes_per_us = 100}, 20, 500), 32);
 }
 
 /// At 700 TFLOP/s and 390 GB/s about 900, 1350 and 1570 columns hide an all-gather of 2 bytes.
@@ -69,7 +72,12 @@ TEST(GroupPlan, TakesPiecesIfTheyHideTheExchangeElseSerial) {
     EXPECT_DOUBLE_EQ(large.paths[2].us,
                      pieces_us(4, large.own_us, large.exchange_us, large.later_us));
     group_plan const small = plan_over_ranks(op, bf16_problem(16, 1024, 1024), 8, h200);
-    EXPECT_EQ(small.chosen, path::serial) << name(op) << ": " << small.why;
+    EXPECT_EQ(small.chosen, path::direct) << name(op) << ": " << small.why;
+    ASSERT_NE(small.find(path::direct), nullptr);
+    double const to_peer = (op == operation::gemm_all_reduce ? 16 : 2) * 1024.0 *
+                           (op == operation::all_gather_gemm ? 2 : 4);
+    EXPECT_DOUBLE_EQ(small.us(), direct_us({}, small.gemm_us, 7 * to_peer));
+    EXPECT_EQ(large.find(path::direct), nullptr);
     group_plan const one = plan_over_ranks(op, bf16_problem(512, 512, 512), 1, h200);
     EXPECT_EQ(one.chosen, path::serial);
     EXPECT_DOUBLE_EQ(one.us(), one.gemm_us);
@@ -78,6 +86,28 @@ TEST(GroupPlan, TakesPiecesIfTheyHideTheExchangeElseSerial) {
       plan_over_ranks(operation::gemm_all_reduce, bf16_problem(512, 512, 512), 2, h200).later_us,
       plan_over_ranks(operation::gemm_reduce_scatter, bf16_problem(512, 512, 512), 2, h200)
           .exchange_us);
+}
+
+/// An all-gather whose kernels have a gate has path::gated, and the plan names the kernel. Plans of
+/// other calls lack the path.
+TEST(GroupPlan, NamesTheKernelWithAGate) {
+  device const& h200 = known_device("h200");
+  operation const op = operation::all_gather_gemm;
+  gemm_problem p = bf16_problem(8192, 3072, 4096);
+  p.d.type = elem::bf16;
+  group_plan const g = plan_over_ranks(op, p, 4, h200);
+  ASSERT_TRUE(g.gated);
+  ASSERT_NE(g.find(path::gated), nullptr);
+  EXPECT_DOUBLE_EQ(g.find(path::gated)->us, gated_us(4, g.gated->predicted_us, g.exchange_us));
+  EXPECT_TRUE(g.gated->family->has_gate(*g.gated));
+  p.b.ord = order::row_major, p.b.pitch_elems = p.n;
+  group_plan const other = plan_over_ranks(op, p, 4, h200);
+  EXPECT_FALSE(other.gated);
+  EXPECT_NE(other.no_gate, "");
+  EXPECT_EQ(other.find(path::gated), nullptr);
+  for (operation const sum : {operation::gemm_reduce_scatter, operation::gemm_all_reduce})
+    EXPECT_EQ(plan_over_ranks(sum, bf16_problem(8192, 3072, 4096), 4, h200).find(path::gated),
+              nullptr);
 }
 
 TEST(GroupPlan, HostsThatDoNotDivideTheRanksAreRefused) {

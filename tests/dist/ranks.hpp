@@ -24,6 +24,7 @@ using tw::test::make_matrix;
 using tw::test::matrix;
 
 inline constexpr path all_paths[] = {path::serial, path::two_pieces, path::pieces, path::direct};
+/// path::gated is of an all-gather by kernels with a gate: gated_case().
 /// The paths of operations that path::direct refuses, or all.
 inline std::vector<path> paths_of(bool refuses_direct) {
   return {std::begin(all_paths), std::end(all_paths) - (refuses_direct ? 1 : 0)};

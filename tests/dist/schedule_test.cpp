@@ -11,7 +11,8 @@
 namespace tw::dist {
 namespace {
 
-constexpr path all_paths[] = {path::serial, path::two_pieces, path::pieces, path::direct};
+constexpr path all_paths[] = {path::serial, path::two_pieces, path::pieces, path::direct,
+                              path::gated};
 
 /// Even shards, one rank with all rows, empty shards in between, and random ones.
 std::vector<shards> shards_for(int ranks, std::mt19937& rng) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include "tests/dist/cases.hpp"
@@ -131,8 +132,9 @@ inline ranks_case case_of(typed_operation const& x, std::uint64_t seed, int rank
                         : all_gather_case(x.t, seed, ranks, scale);
 }
 
-inline void check_case_on_gpu(ranks_case&& c, std::uint64_t seed) {
-  for (path const via : all_paths)
+inline void check_case_on_gpu(ranks_case&& c, std::uint64_t seed,
+                              std::span<path const> paths = all_paths) {
+  for (path const via : paths)
     for (int f32 = 0; f32 <= (splits_k(c.op) ? 1 : 0); ++f32) {
       auto const groups =
           world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60, .epoch = 0xFFFFFFFEU});
@@ -209,56 +211,56 @@ TEST_F(GpuRanks, ManyCallsOfChangingProblems) {
 }
 
 /// A graph of three calls, so that two replays use one buffer twice in a row, between other calls.
+inline void check_graphs(ranks_case&& c, path via) {
+  auto const groups = world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60});
+  on_ranks(groups, [&](group const& g, auto const& together) {
+    on_gpu data(c.of_rank[static_cast<std::size_t>(g.rank())]);
+    rank_stream const stream;
+    call_options const how{.rows = c.rows, .via = via, .float32_partials = true, .stream = stream};
+    auto const one = [&](std::size_t a) {
+      call(c, g, data.problem(), data.operands(a % data.count()), how);
+    };
+    together();
+    one(0);
+    stream.finish();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t run = nullptr;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (std::size_t i = 0; i < 3; ++i) one(i);
+    must(cudaStreamEndCapture(stream, &graph));
+    must(cudaGraphInstantiate(&run, graph, 0));
+    must(cudaGraphUpload(run, stream));
+    stream.finish();
+    together();
+    for (std::size_t i = 0; i < 6; ++i) {
+      data.clear(stream);
+      must(cudaGraphLaunch(run, stream));
+      if (i % 2 == 0) must(cudaGraphLaunch(run, stream));
+      stream.finish();
+      g.check();
+      data.expect(2 % data.count(), c.text + " graph " + name(via));
+      data.clear(stream);
+      one(i);
+      stream.finish();
+      data.expect(i % data.count(), c.text + " after a graph " + name(via));
+    }
+    together();
+    must(cudaGraphExecDestroy(run));
+    must(cudaGraphDestroy(graph));
+  });
+}
 TEST_F(GpuRanks, GraphsOfCallsAreReplayedBetweenOtherCalls) {
   for (typed_operation const& x : {all_operations[0], all_operations[1], all_operations[2]})
     for (path const via : all_paths) {
-      ranks_case c = case_of(x, 430, world.ranks);
-      auto const groups = world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60});
-      on_ranks(groups, [&](group const& g, auto const& together) {
-        on_gpu data(c.of_rank[static_cast<std::size_t>(g.rank())]);
-        rank_stream const stream;
-        call_options const how{
-            .rows = c.rows, .via = via, .float32_partials = true, .stream = stream};
-        auto const one = [&](std::size_t a) {
-          call(c, g, data.problem(), data.operands(a % data.count()), how);
-        };
-        together();
-        one(0);
-        stream.finish();
-        cudaGraph_t graph = nullptr;
-        cudaGraphExec_t run = nullptr;
-        must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-        for (std::size_t i = 0; i < 3; ++i) one(i);
-        must(cudaStreamEndCapture(stream, &graph));
-        must(cudaGraphInstantiate(&run, graph, 0));
-        must(cudaGraphUpload(run, stream));
-        stream.finish();
-        together();
-        for (std::size_t i = 0; i < 6; ++i) {
-          data.clear(stream);
-          must(cudaGraphLaunch(run, stream));
-          if (i % 2 == 0) must(cudaGraphLaunch(run, stream));
-          stream.finish();
-          g.check();
-          data.expect(2 % data.count(), c.text + " graph " + name(via));
-          data.clear(stream);
-          one(i);
-          stream.finish();
-          data.expect(i % data.count(), c.text + " after a graph " + name(via));
-        }
-        together();
-        must(cudaGraphExecDestroy(run));
-        must(cudaGraphDestroy(graph));
-      });
+      check_graphs(case_of(x, 430, world.ranks), via);
       if (HasFailure()) return;
     }
 }
 
-TEST_F(GpuRanks, TwoGroupsAtOnce) {
-  if (world.ranks > 4 && world.device_of[0] == world.device_of[1])
-    GTEST_SKIP() << "more streams than connections to one device";
-  ranks_case first = case_of(all_operations[0], 440, world.ranks);
-  ranks_case second = case_of(all_operations[1], 441, world.ranks);
+/// Have the ranks of two groups more streams than there are connections to one device?
+inline bool is_crowded() { return world.ranks > 4 && world.device_of[0] == world.device_of[1]; }
+
+inline void check_two_groups(ranks_case&& first, ranks_case&& second, std::optional<path> via) {
   auto const a = world.make({.gathered_bytes = first.gathered_bytes, .timeout_s = 60});
   auto const b = world.make({.gathered_bytes = second.gathered_bytes, .timeout_s = 60});
   on_ranks(a, [&](group const& g, auto const& together) {
@@ -268,8 +270,10 @@ TEST_F(GpuRanks, TwoGroupsAtOnce) {
     rank_stream const one, two;
     together();
     for (std::size_t i = 0; i < 20; ++i) {
-      call(first, g, x.problem(), x.operands(i % x.count()), {.rows = first.rows, .stream = one});
-      call(second, b[place], y.problem(), y.operands(0), {.rows = second.rows, .stream = two});
+      call(first, g, x.problem(), x.operands(i % x.count()),
+           {.rows = first.rows, .via = via, .stream = one});
+      call(second, b[place], y.problem(), y.operands(0),
+           {.rows = second.rows, .via = via, .stream = two});
     }
     one.finish(), two.finish();
     g.check(), b[place].check();
@@ -277,6 +281,11 @@ TEST_F(GpuRanks, TwoGroupsAtOnce) {
     y.expect(0, "second group");
     together();
   });
+}
+TEST_F(GpuRanks, TwoGroupsAtOnce) {
+  if (is_crowded()) GTEST_SKIP() << "more streams than connections to one device";
+  check_two_groups(case_of(all_operations[0], 440, world.ranks),
+                   case_of(all_operations[1], 441, world.ranks), {});
 }
 
 /// The refusal of a rank's work; an empty code: it returned.
@@ -296,8 +305,10 @@ inline bool has(rejection const& r, std::string const& text) {
 inline void check_failure(group_options const& options, std::function<bool(int)> const& calls,
                           std::function<void(group const&)> const& beside,
                           std::function<void(int, rejection const&)> const& expect,
-                          std::function<void(gemm_problem&, int)> const& change = {}) {
-  ranks_case c = case_of(all_operations[0], 450, world.ranks);
+                          std::function<void(gemm_problem&, int)> const& change = {},
+                          path via = path::pieces) {
+  ranks_case c = via == path::gated ? gated_case(all_operations[0].t, 450, world.ranks)
+                                    : case_of(all_operations[0], 450, world.ranks);
   group_options o = options;
   o.gathered_bytes = 2 * c.gathered_bytes;
   auto const groups = world.make(o);
@@ -306,7 +317,7 @@ inline void check_failure(group_options const& options, std::function<bool(int)>
     rank_stream const stream;
     together();
     gemm_problem p = x.problem();
-    call_options how{.via = path::pieces, .stream = stream};
+    call_options how{.via = via, .stream = stream};
     how.rows = c.rows;
     if (change) change(p, g.rank());
     auto const start = std::chrono::steady_clock::now();
@@ -321,7 +332,7 @@ inline void check_failure(group_options const& options, std::function<bool(int)>
     // The next call reports it too.
     EXPECT_FALSE(refusal_of([&] {
                    call(c, g, x.problem(), x.operands(0),
-                        {.rows = c.rows, .via = path::pieces, .stream = stream});
+                        {.rows = c.rows, .via = via, .stream = stream});
                    stream.finish();
                    g.check();
                  }).code.empty());

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "dist/nccl.hpp"
-#include "tests/gpu/dist_cases.hpp"
+#include "tests/gpu/dist_gated_cases.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::dist::test {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/gpu/dist_cases.hpp"
+#include "tests/gpu/dist_gated_cases.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 int main(int argc, char** argv) {

@@ -30,6 +30,7 @@ TEST(CallTimeline, EachRankComputesEachRowOnceAndItsQueuesAreInOrder) {
       for (std::int64_t const m : {5, 1000, 8192})
         for (std::size_t via = 0; via < std::size(dist::path_names); ++via) {
           dist::group_plan const g = plan_of(op, ranks, m);
+          if (static_cast<dist::path>(via) == dist::path::gated && !g.gated) continue;
           auto const blocks = call_blocks(g, static_cast<dist::path>(via));
           for (int r = 0; r < ranks; ++r) {
             std::vector<int> times(static_cast<std::size_t>(m), 0);
@@ -63,12 +64,14 @@ TEST(CallTimeline, SerialCallsTakeTheTimeOfTheModelAndPiecesHideCopies) {
     EXPECT_NEAR(end_of(dist::path::serial), g.paths[0].us, 1e-6);
     EXPECT_LT(end_of(dist::path::pieces), end_of(dist::path::serial));
     EXPECT_GE(end_of(dist::path::pieces), std::max(4 * g.own_us, g.exchange_us) - 1e-6);
+    if (dist::path_time const* const gated = g.find(dist::path::gated))
+      EXPECT_NEAR(end_of(dist::path::gated), gated->us, 1e-6);
   }
 }
 
 TEST(CallTimeline, ThePictureHasARowForEachRankAndOneForCopies) {
   std::string const svg = call_timeline_svg(plan_of(operations[0], 3, 6000));
-  for (char const* const part : {"serial: ", "two-pieces: ", "pieces: ", "direct: ", ">rank 2<",
+  for (char const* const part : {"serial: ", "two-pieces: ", "pieces: ", "gated: ", ">rank 2<",
                                  ">copies of rank 0<", "rows 0-1999", "to 2"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
 }

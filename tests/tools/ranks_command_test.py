@@ -35,6 +35,16 @@ class Ranks(CommandCase):
                         self.assertIn(op, report)
                         self.assertEqual(self.content("d.npy"), self.content("one.npy"))
 
+    def test_one_launch_with_gates_writes_the_result_of_one_device(self):
+        bf16 = [*self.words, "--ab", "bf16"]
+        self.gemm(*bf16, "-o", "one.npy")
+        self.gemm(*bf16, "-o", "d.npy", "--ranks", "3", "--split", "rows", "--path", "gated",
+                  "--check")
+        self.assertEqual(self.content("d.npy"), self.content("one.npy"))
+        result = self.run_it("gemm", *bf16, "-o", "d.npy", "--ranks", "3", "--split", "k",
+                             "--path", "gated", status=2)
+        self.assertIn("TW0904", result.stderr)
+
     def test_the_record_says_how_it_was_divided(self):
         record = json.loads(self.gemm(*self.words, "-o", "d.npy", "--ranks", "3", "--split", "k",
                                       "--op", "all-reduce", "--json").stdout)

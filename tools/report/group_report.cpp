@@ -40,6 +40,10 @@ std::string group_plan_text(dist::group_plan const& g, device const& dev) {
   for (dist::path_time const& t : g.paths)
     text += fmt::format("{:<11} {:>6.1f}   {}{}\n", name(t.via), t.us, t.limit,
                         t.via == g.chosen ? "   <- chosen" : "");
+  if (g.gated)
+    text += fmt::format("\ngated     {}, {:.1f} us on one SM less\n", g.gated->kernel,
+                        g.gated->predicted_us);
+  if (!g.no_gate.empty()) text += fmt::format("{}no gate   {}\n", g.gated ? "" : "\n", g.no_gate);
   text += fmt::format("\n{}: {}\n", name(g.chosen), g.why);
   if (g.ranks > 1)
     text += fmt::format("From {} of a GPU = {:.0f} on the GEMM takes as long as the exchange.\n",
@@ -71,6 +75,8 @@ nlohmann::ordered_json group_plan_json(dist::group_plan const& g, device const& 
           {"network_bytes", g.over_network_bytes},
           {"hidden_from", g.hidden_from},
           {"paths", paths},
+          {"gated_kernel", g.gated ? g.gated->kernel : ""},
+          {"no_gate", g.no_gate},
           {"chosen", name(g.chosen)},
           {"why", g.why}};
 }

@@ -9,11 +9,16 @@
 //   serial       T(M) + C                                         T(M) + 2 C
 //   two-pieces   max(T(M / P), C) + T(M - M / P)                  C more
 //   pieces       max(P T(M / P), C + T(M / P))                    C more
+//   gated        max(G, C + G / P), all-gather alone              -
+//   direct       T(M) + E                                         its E
 //
-// The exchange of the results of an all-reduce begins after the sum: nothing hides it.
+// The exchange of the results of an all-reduce begins after the sum: nothing hides it. G is T(M) of
+// the fastest kernel with a gate, on one SM less. E is the time of the one launch that exchanges;
+// of an all-reduce it sends all rows to each peer.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +31,12 @@ namespace tw::dist {
 /// How fast a GPU sends, bytes per microsecond in each direction, and the time of a copy without
 /// bytes in a queue of copies. The default was measured on two H200 with 18 NVLinks: copy engines
 /// pushed 64 MB at 382 GB/s each way, 1 MB in 5 us. network: of one GPU to other hosts; 400 Gb/s,
-/// not measured.
+/// not measured. direct: of the launch of path::direct; on two H200 it added 11, 15 and 24 us to a
+/// GEMM for 0.25, 0.5 and 1 MiB of partial results, 8 us for 0.5 MiB without a sum.
 struct link_rates {
   double bytes_per_us = 390e3, copy_us = 3;
   double network_bytes_per_us = 50e3;
+  double direct_us = 7, direct_bytes_per_us = 60e3;
   bool operator==(link_rates const&) const = default;
 };
 
@@ -49,6 +56,8 @@ double exchange_us(link_rates const& l, double bytes, int copies, double over_ne
 double serial_us(double gemm_us, double exchange_us, double later_us);
 double two_pieces_us(double own_us, double rest_us, double exchange_us, double later_us);
 double pieces_us(int ranks, double piece_us, double exchange_us, double later_us);
+double gated_us(int ranks, double gemm_us, double exchange_us);
+double direct_us(link_rates const& l, double gemm_us, double bytes);
 
 /// From this N of a rank (all-gather) or K of a rank (reduce-scatter) on, the GEMM takes as long as
 /// the exchange: (P - 1) / P F e / (2 B), with F in operations per us; over a network
@@ -72,11 +81,19 @@ struct group_plan {
   double bytes = 0, over_network_bytes = 0;  // of one exchange
   double exchange_us = 0, later_us = 0;
   double hidden_from = 0;
-  std::vector<path_time> paths;  // in the order of `path`
+  std::vector<path_time> paths;    // that the call can take, in the order of `path`
+  std::optional<gemm_plan> gated;  // its GEMM with a gate
+  std::string no_gate;             // the kernel that is predicted to be fastest, if it lacks a gate
   path chosen = path::serial;
   std::string why;  // one line
 
-  double us() const { return paths[static_cast<std::size_t>(chosen)].us; }
+  /// nullptr: the call cannot take the path.
+  path_time const* find(path via) const {
+    for (path_time const& t : paths)
+      if (t.via == via) return &t;
+    return nullptr;
+  }
+  double us() const { return find(chosen)->us; }
 };
 
 /// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. Another path than serial

@@ -26,10 +26,12 @@ constexpr bool splits_k(operation op) { return op != operation::all_gather_gemm;
 ///   pieces      one GEMM of each shard, which is sent during the other GEMMs
 ///   direct      one GEMM, before or after one launch that stores to all peers and waits for them:
 ///               for small M
-enum class path : std::uint8_t { serial, two_pieces, pieces, direct };
-inline constexpr char const* path_names[] = {"serial", "two-pieces", "pieces", "direct"};
+///   gated       all-gather + GEMM: one GEMM, which waits for the rows of a tile before it loads
+///               them
+enum class path : std::uint8_t { serial, two_pieces, pieces, direct, gated };
+inline constexpr char const* path_names[] = {"serial", "two-pieces", "pieces", "direct", "gated"};
 constexpr char const* name(path p) { return path_names[static_cast<int>(p)]; }
-constexpr bool has_one_gemm(path p) { return p == path::serial || p == path::direct; }
+constexpr bool has_one_gemm(path p) { return p != path::two_pieces && p != path::pieces; }
 
 /// Rows [begin, begin + size).
 struct range {

@@ -86,6 +86,7 @@ std::vector<column> const dist_columns = {{"layer", 17, true},
                                           {"two-pieces", 10},
                                           {"pieces", 7},
                                           {"direct", 7},
+                                          {"gated", 7},
                                           {"ratio", 6},
                                           {"result", 8, true}};
 
@@ -100,7 +101,8 @@ std::string dist_line(dist_row const& row) {
       {s.name, name(s.op), fmt::format("{}x{}x{}", s.m, s.n, s.k), cell(alone, 1),
        cell(time_of(row, "NCCL alone"), 1), cell(baseline, 1), cell(time_of(row, "serial"), 1),
        cell(time_of(row, "two-pieces"), 1), cell(time_of(row, "pieces"), 1),
-       cell(time_of(row, "direct"), 1), cell(baseline / median(best_of_ours(row).us), 3),
+       cell(time_of(row, "direct"), 1), cell(time_of(row, "gated"), 1),
+       cell(baseline / median(best_of_ours(row).us), 3),
        worst > 1      ? "WRONG"
        : row.in_graph ? "graph"
                       : "right"});

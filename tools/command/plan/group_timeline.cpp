@@ -16,8 +16,10 @@ namespace {
 using dist::path;
 using dist::shards;
 
-/// The time of rows of the GEMM, from the three that the plan has.
-double gemm_us(dist::group_plan const& g, std::int64_t rows) {
+/// The time of rows of the GEMM, from those that the plan has. A GEMM with a gate is one launch.
+double gemm_us(dist::group_plan const& g, path via, std::int64_t rows) {
+  if (via == path::gated)
+    return g.gated->predicted_us * static_cast<double>(rows) / static_cast<double>(g.problem.m);
   std::int64_t const m = g.problem.m, own = (m + g.ranks - 1) / g.ranks;
   if (rows == 0) return 0;
   if (rows == m) return g.gemm_us;
@@ -46,7 +48,7 @@ class call_in_time {
       for (int r = 0; r < g_.ranks; ++r)
         for (int i = 1; i < g_.ranks; ++i) send(r, dist::receiver(g_.ranks, r, i), 0);
       for (int r = 0; r < g_.ranks; ++r)
-        for (dist::gather_step const& step : dist::gather_steps(via_, rows_, r)) {
+        for (dist::gather_step const& step : steps_of(r)) {
           for (int const from : step.waits_for) wait(r, from);
           multiply(r, step.rows);
         }
@@ -73,8 +75,12 @@ class call_in_time {
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
+  /// The tiles of a GEMM with a gate are in the order of pieces.
+  std::vector<dist::gather_step> steps_of(int rank) const {
+    return dist::gather_steps(via_ == path::gated ? path::pieces : via_, rows_, rank);
+  }
   void multiply(int rank, dist::range rows) {
-    double const us = gemm_us(g_, rows.size);
+    double const us = gemm_us(g_, via_, rows.size);
     if (us == 0) return;
     double& now = of_[at(rank)].gemms;
     blocks_.push_back({rank, false, now, now + us, rows});
@@ -111,8 +117,8 @@ std::string call_timeline_svg(dist::group_plan const& g) {
   int const rows = g.ranks + 1;
   double longest = 0;
   std::vector<std::vector<call_block>> all;
-  for (std::size_t i = 0; i < std::size(dist::path_names); ++i) {
-    all.push_back(call_blocks(g, static_cast<path>(i)));
+  for (dist::path_time const& t : g.paths) {
+    all.push_back(call_blocks(g, t.via));
     for (call_block const& b : all.back()) longest = std::max(longest, b.end);
   }
   double const of_path = head + rows * row + gap,
@@ -128,7 +134,7 @@ std::string call_timeline_svg(dist::group_plan const& g) {
     double end = 0;
     for (call_block const& b : all[i]) end = std::max(end, b.end);
     text += fmt::format("<text x=\"8\" y=\"{:.1f}\" font-weight=\"bold\">{}: {:.0f} us</text>\n",
-                        top + 17, dist::path_names[i], end);
+                        top + 17, name(g.paths[i].via), end);
     for (int r = 0; r < rows; ++r)
       text += fmt::format("<text x=\"8\" y=\"{:.1f}\">{}</text>\n", first + r * row + 12,
                           r < g.ranks ? fmt::format("rank {}", r) : "copies of rank 0");

@@ -46,10 +46,11 @@ __global__ void fill_elements(std::uint16_t* to, std::uint64_t count, std::uint3
     to[i] = to_bf16(element(i, seed, integer)).bits;
 }
 
-/// path::direct is for small M.
+/// path::direct is for small M, path::gated for an all-gather.
 std::vector<dist::path> paths_of(dist_shape const& s) {
   std::vector<dist::path> list = {dist::path::serial, dist::path::two_pieces, dist::path::pieces};
   if (s.m < 512) list.push_back(dist::path::direct);
+  if (s.op == operation::all_gather_gemm) list.push_back(dist::path::gated);
   return list;
 }
 

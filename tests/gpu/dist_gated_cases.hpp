@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// dist_gated_cases.hpp  The tests of path::gated on GPUs, for any way to make their ranks.
+#pragma once
+
+#include "tests/gpu/dist_cases.hpp"
+
+namespace tw::dist::test {
+
+inline constexpr path by_gates[] = {path::gated};
+inline constexpr types gated_types[] = {{elem::bf16, elem::f32},
+                                        {elem::bf16, elem::bf16},
+                                        {elem::f16, elem::f16},
+                                        {elem::e4m3, elem::bf16}};
+
+TEST_F(GpuRanks, GatesGiveTheBitsOfOneDevice) {
+  for (std::uint64_t const seed : {500U, 501U})
+    for (types const t : gated_types) {
+      check_case_on_gpu(gated_case(t, seed, world.ranks), seed, by_gates);
+      if (HasFailure()) return;
+    }
+  check_case_on_gpu(gated_case(gated_types[1], 502, world.ranks, 5), 502, by_gates);
+}
+
+/// Calls by gates and by pieces, which are not synchronised.
+TEST_F(GpuRanks, ManyCallsByGates) {
+  std::vector<ranks_case> cases;
+  std::int64_t bytes = 0;
+  for (types const t : gated_types) {
+    cases.push_back(gated_case(t, 510 + cases.size(), world.ranks));
+    bytes = std::max(bytes, cases.back().gathered_bytes);
+  }
+  auto const groups = world.make({.gathered_bytes = bytes, .timeout_s = 60, .epoch = 0xFFFFFFF0U});
+  on_ranks(groups, [&](group const& g, auto const& together) {
+    std::vector<std::unique_ptr<on_gpu>> data;
+    for (ranks_case& c : cases)
+      data.push_back(std::make_unique<on_gpu>(c.of_rank[static_cast<std::size_t>(g.rank())]));
+    rank_stream const stream;
+    std::mt19937_64 rng(8);  // of all ranks
+    together();
+    for (int i = 0; i < 300; ++i) {
+      std::size_t const at = rng() % cases.size(), a = rng() % data[at]->count();
+      // A rank may take another path than its peers.
+      bool const pieces = (rng() + static_cast<std::uint64_t>(g.rank())) % 4 == 0;
+      if (i % 40 == 0) random_delay(static_cast<std::uint64_t>(i), g.rank());
+      bool const look = i % 10 == 9;
+      if (look) data[at]->clear(stream);
+      call(cases[at], g, data[at]->problem(), data[at]->operands(a),
+           {.rows = cases[at].rows, .via = pieces ? path::pieces : path::gated, .stream = stream});
+      if (!look) continue;
+      stream.finish();
+      g.check();
+      data[at]->expect(a, "call " + std::to_string(i) + " " + cases[at].text);
+    }
+    stream.finish();
+    together();
+  });
+}
+
+TEST_F(GpuRanks, GraphsOfGatedCallsAreReplayedBetweenOtherCalls) {
+  check_graphs(gated_case(gated_types[0], 520, world.ranks), path::gated);
+}
+
+TEST_F(GpuRanks, TwoGroupsAtOnceByGates) {
+  if (is_crowded()) GTEST_SKIP() << "more streams than connections to one device";
+  check_two_groups(gated_case(gated_types[1], 530, world.ranks, 4),
+                   gated_case(gated_types[2], 531, world.ranks, 4), path::gated);
+}
+
+/// The GEMMs that wait leave their gates, and the process lives on.
+TEST_F(GpuRanks, ALateRankAtAGateIsNamed) {
+  if (world.ranks < 2) GTEST_SKIP();
+  int const last = world.ranks - 1;
+  check_failure(
+      {.timeout_s = 1}, [&](int rank) { return rank != last; },
+      [&](group const& g) {
+        if (g.rank() == last) std::this_thread::sleep_for(std::chrono::seconds(3));
+      },
+      [&](int, rejection const& r) {
+        EXPECT_TRUE(r.code == "TW0905" || r.code == "TW0906") << to_string(r);
+        EXPECT_TRUE(has(r, "for rank " + std::to_string(last) + " in call 1")) << to_string(r);
+      },
+      {}, path::gated);
+}
+
+TEST_F(GpuRanks, AbortOpensTheGatesOfAllRanks) {
+  if (world.ranks < 2) GTEST_SKIP();
+  check_failure(
+      {.timeout_s = 300}, [](int rank) { return rank != 1; },
+      [](group const& g) {
+        if (g.rank() != 1) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        g.abort();
+      },
+      [](int, rejection const& r) {
+        EXPECT_EQ(r.code, "TW0906");
+        EXPECT_TRUE(has(r, "rank 1 called abort()")) << to_string(r);
+      },
+      {}, path::gated);
+}
+
+}  // namespace tw::dist::test
