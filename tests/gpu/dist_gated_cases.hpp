@@ -18,7 +18,7 @@ TEST_F(GpuRanks, GatesGiveTheBitsOfOneDevice) {
       check_case_on_gpu(gated_case(t, seed, world.ranks), seed, by_gates);
       if (HasFailure()) return;
     }
-  check_case_on_gpu(gated_case(gated_types[1], 502, world.ranks, 5), 502, by_gates);
+  check_case_on_gpu(gated_case(gated_types[1], 502, world.ranks, 3), 502, by_gates);
 }
 
 /// Calls by gates and by pieces, which are not synchronised.
@@ -62,8 +62,8 @@ TEST_F(GpuRanks, GraphsOfGatedCallsAreReplayedBetweenOtherCalls) {
 
 TEST_F(GpuRanks, TwoGroupsAtOnceByGates) {
   if (is_crowded()) GTEST_SKIP() << "more streams than connections to one device";
-  check_two_groups(gated_case(gated_types[1], 530, world.ranks, 4),
-                   gated_case(gated_types[2], 531, world.ranks, 4), path::gated);
+  check_two_groups(gated_case(gated_types[1], 530, world.ranks, 2),
+                   gated_case(gated_types[2], 531, world.ranks, 2), path::gated);
 }
 
 /// The GEMMs that wait leave their gates, and the process lives on.
