@@ -213,6 +213,7 @@ def test_table(row):
     assert error.got and error.need and str(error).startswith(error.code)
     assert error.hint or code != "TW0482", f"strides without a remedy: {error}"
     assert "tw_" not in str(error), f"a name of C in the message: {error}"
+    assert " --" not in str(error), f"an option of the command in the message: {error}"
     assert tw.explain(error.code).startswith(f"# {error.code}: ")
 
 
