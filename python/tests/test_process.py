@@ -13,6 +13,7 @@ HEAD = """
 import os, signal, sys, threading, time
 import numpy as np, ml_dtypes
 import tilewright as tw
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 a = np.ones((64, 64), ml_dtypes.bfloat16)
 def right():
     return bool((tw.gemm(a, a).astype('f4') == 64).all())
