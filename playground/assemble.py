@@ -73,8 +73,9 @@ def sources_of_kernels(modules):
     if missing:
         raise SystemExit(f"assemble.py: no source has the kernels {', '.join(missing)}: "
                          "say in OTHER_NAMES which file has each")
+    shown = {path: files[path] for path in sorted(with_includes(kernels.values(), files))}
     return ("globalThis.tilewrightSources = "
-            + json.dumps({"files": files, "kernels": kernels}, separators=(",", ":")) + ";\n")
+            + json.dumps({"files": shown, "kernels": kernels}, separators=(",", ":")) + ";\n")
 
 
 # Kernels that are not named like a struct of their source.
@@ -87,6 +88,18 @@ OTHER_NAMES = {
     "pdl": "tools/check/mutants/global_kernels.hpp",
     "tensor_gemm_pair": "tools/check/mutants/tensor_kernels.hpp",
 }
+
+
+def with_includes(paths, files):
+    """These files, and those of `files` that they include: a report may name a line of them."""
+    found, ahead = set(), list(paths)
+    while ahead:
+        path = ahead.pop()
+        if path in found or path not in files:
+            continue
+        found.add(path)
+        ahead += re.findall(r'#include "([^"]+)"', files[path])
+    return found
 
 
 def file_of_kernel(kernel, files):
