@@ -91,7 +91,7 @@ OTHER_NAMES = {
 
 
 def with_includes(paths, files):
-    """These files, and those of `files` that they include: a report may name a line of them."""
+    """These files and their includes among `files`: a report may name a line of each."""
     found, ahead = set(), list(paths)
     while ahead:
         path = ahead.pop()
