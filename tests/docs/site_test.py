@@ -112,7 +112,7 @@ def live_parts(site):
 
 
 READ_PAGES = ("index.html", "docs/articles.html", "docs/layouts.html", "docs/pictures.html",
-              "docs/tutorial/06_persistent.html", "docs/errors/E00.html")
+              "docs/tutorial/06_persistent.html", "docs/errors/E0001.html")
 # A page as a reader sees it: letters of the text, pictures that are drawn, links to other pages
 # and whether they can be seen, the code blocks, the width.
 SEEN = """JSON.stringify({
