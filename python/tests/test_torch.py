@@ -246,14 +246,20 @@ class TestGpu:
         """Tensors of a GPU that is not the current one: first calls, remembered plans, plans."""
         for i in (1, 0, 1):
             x, w = tensors(f"cuda:{i}", (64, 128), (64, 128))
+            torch.cuda.set_device(0)  # tests of other libraries in this process leave another one
             a, b, options = REMEMBERED[form](x, w)
-            found = [tw.gemm(a, b, **options) for _ in range(2)]
-            plan = tw.plan(a, b, **options)
             run = {k: v for k, v in options.items() if k in ("c", "bias")}
+            found, after = [], []
+            for _ in range(2):
+                found.append(tw.gemm(a, b, **options))
+                after.append(torch.cuda.current_device())
+            plan = tw.plan(a, b, **options)
+            after.append(torch.cuda.current_device())
             found.append(plan(a, b, **run))
+            after.append(torch.cuda.current_device())
+            assert after == [0, 0, 0, 0]
             torch.cuda.synchronize(i)
             assert all(d.device == x.device and torch.equal(d, found[0]) for d in found)
-            assert torch.cuda.current_device() == 0
 
     def test_nothing_to_compute(self):
         """No rows, no columns, no group: nothing is launched. K = 0 gives zeros."""

@@ -41,7 +41,7 @@ def _elements(x, scaled, name):
     if type(scaled) is Scaled and scaled.format and kind_of(x).name == "cupy":
         numbers = _FLOAT8.get(scaled.format.partition(":")[0])
         if numbers is not None and x.dtype == "uint8":
-            return x, numbers
+            return tensor, numbers
     return tensor
 
 

@@ -173,7 +173,10 @@ class TorchKind(_Library):
         if stream is None or not like.is_cuda:
             return contextlib.nullcontext()
         cuda = cls.torch.cuda
-        if type(stream) is int:
+        if not isinstance(stream, (int, cuda.Stream)):
+            raise refused("TW0486", "stream", type(stream).__name__,
+                          "a torch.cuda.Stream or its address (int)")
+        if not isinstance(stream, cuda.Stream):
             stream = (cuda.ExternalStream(stream, device=like.device) if stream
                       else cuda.default_stream(like.device))
         return cuda.stream(stream)
@@ -199,6 +202,22 @@ if TorchKind.torch is not None:
 _BYTES_OF = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # CuPy has uint8 for them
 
 
+class _NotWaiting:
+    """An array of CuPy, whose own __dlpack__() makes the default stream wait for the current one: a
+    graph that is captured does not allow it, and the kernel runs on the current stream."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(stream=-1, **options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 class CupyKind(_Library):
     name = "cupy"
     cupy = sys.modules.get("cupy")
@@ -207,8 +226,10 @@ class CupyKind(_Library):
     def tensor(cls, x, name):
         numbers = DLPACK.get(x.dtype.name)
         if numbers is not None and numbers[0] > 2 and numbers[1] <= 16:  # of ml_dtypes
-            return x.view("uint16" if numbers[1] == 16 else "uint8"), numbers
-        return x
+            x = x.view("uint16" if numbers[1] == 16 else "uint8")
+        else:
+            numbers = None
+        return _NotWaiting(x) if numbers is None else (_NotWaiting(x), numbers)
 
     @classmethod
     def empty(cls, shape, dtype, like):
@@ -249,11 +270,16 @@ class CupyKind(_Library):
     @classmethod
     def on_stream(cls, stream, like):
         """As TorchKind.on_stream()."""
+        cuda = cls.cupy.cuda
+        if stream is not None and not hasattr(stream, "ptr"):
+            if not isinstance(stream, int):
+                raise refused("TW0486", "stream", type(stream).__name__,
+                              "a cupy.cuda.Stream or its address (int)")
+            stream = cuda.ExternalStream(stream, like.device.id) if stream else cuda.Stream.null
         context = contextlib.ExitStack()
         context.enter_context(like.device)
         if stream is not None:
-            context.enter_context(cls.cupy.cuda.ExternalStream(stream, like.device.id)
-                                  if type(stream) is int else stream)
+            context.enter_context(stream)
         return context
 
     @staticmethod
