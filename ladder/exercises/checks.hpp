@@ -174,7 +174,7 @@ std::string pairs() {
   for (int i = 0; i < 64; ++i) {
     int const v = S::first_of_pair(i);
     if (v < 0 || v > 127 || v % 2 != 0 || !seen.insert(v).second)
-      return at("pair " + std::to_string(i), v);
+      return at("pair " + std::to_string(i) + ", an even number below 128 that is new", v);
     int const row = map::row_of_register(v), column = map::col_of_register(v);
     if (row < last_row || (row == last_row && column < last_column))
       return at("pair " + std::to_string(i) + ", which lies before the last one", v);
@@ -205,7 +205,9 @@ std::string curve() {
       place const p = S::curve(i, side);
       if (p.row < 0 || p.row >= side || p.column < 0 || p.column >= side ||
           !seen.insert({p.row, p.column}).second)
-        return at("point " + std::to_string(i) + " of side " + std::to_string(side), p);
+        return at("point " + std::to_string(i) + ", which is new in its square of side " +
+                      std::to_string(side),
+                  p);
       if (i > 0 &&
           std::abs(p.row - cells.back().row) + std::abs(p.column - cells.back().column) != 1)
         return at("point " + std::to_string(i) + ", which is no neighbour of the one before", p);
