@@ -62,10 +62,11 @@ class machine {
   device_layout layout_;
   options options_;
   void const* params_ = nullptr;  // of each device, one after the other
-  /// Of the kernel on a device.
+  /// Of the kernel on a device, or on device 0 if the device has copy queues and no kernel.
   std::byte const* params_of(int device) const {
+    int const with_kernel = device < layout_.devices ? device : 0;
     return static_cast<std::byte const*>(params_) +
-           static_cast<std::size_t>(device) * grid_.params_bytes;
+           static_cast<std::size_t>(with_kernel) * grid_.params_bytes;
   }
   trace_log* log_ = nullptr;  // null: nothing is recorded
   statistics counts_;

@@ -171,14 +171,11 @@ struct gated_product {
     for (int round = 0; round < (next_call ? 2 : 1); ++round)
       for (int step = 1; step < ranks(); ++step) {
         int const to = (r + ranks() - step) % ranks();
-        if (!at(r).own.empty())
-          q.copies.push_back({at(r).own.data(),
-                              at(to).received[call % 2].data() + first_row[index(r)] * k,
-                              at(r).own.size() * 2});
-        if (round > 0) continue;
-        q.copies.push_back({&at(r).head.outgoing.value,
-                            &at(to).head.flags[static_cast<int>(rank_flag::sent)][r].value, 8,
-                            true});
+        // Each copy on one line: of several g++ and clang name different ones.
+        auto* const there = at(to).received[call % 2].data() + first_row[index(r)] * k;
+        auto* const flag = &at(to).head.flags[static_cast<int>(rank_flag::sent)][r].value;
+        if (!at(r).own.empty()) q.copies.push_back({at(r).own.data(), there, at(r).own.size() * 2});
+        if (round == 0) q.copies.push_back({&at(r).head.outgoing.value, flag, 8, true});
       }
     return q;
   }
