@@ -15,37 +15,51 @@ namespace {
 struct staged_types {
   elem ab, d;
   int promote_k = 128;  // of 8-bit floats
+  bool fused = false;   // with a bias and an activation
+  gating gate = gating::none;
 };
 
 /// D = alpha A B + beta C. C is in D's memory if in_place.
 struct with_c {
   product p;
   bool in_place;
+  std::vector<float> bias;
 
   with_c(std::mt19937_64& rng, staged_types t, int m, int n, int k, int batch, bool in_place)
       : in_place(in_place) {
     std::normal_distribution<float> normal;
     auto const fill = [&] { return normal(rng); };
     int const chunk = 16 / size_bytes(t.d);
-    int const pad = (n + chunk - 1) / chunk * chunk - n;
+    if (t.gate != gating::none) n = n / 16 * 16;
+    int const of_d = t.gate == gating::none ? n : n / 2;
+    int const pad = (of_d + chunk - 1) / chunk * chunk - of_d;
     p.a = make_matrix(t.ab, order::row_major, m, k, 0, fill, batch);
     p.b = make_matrix(t.ab, order::col_major, k, n, 0, fill, batch);
-    p.d = make_matrix(t.d, order::row_major, m, n, pad, fill, batch);
+    p.d = make_matrix(t.d, order::row_major, m, of_d, pad, fill, batch);
     elem const of_c = t.d == elem::f32 ? elem::f32
                       : in_place       ? t.d
                       : rng() % 2 == 0 ? elem::bf16
                                        : elem::f16;
-    p.c = in_place
-              ? p.d
-              : make_matrix(of_c, order::row_major, m, n, pad + chunk * (rng() % 2), fill, batch);
+    p.c = in_place ? p.d
+                   : make_matrix(of_c, order::row_major, m, of_d, pad + chunk * (rng() % 2), fill,
+                                 batch);
     p.problem = {m,        n,        k,        p.a.desc,
                  p.b.desc, p.d.desc, p.c.desc, rng() % 2 == 0 ? 1.0F : 0.5F,
                  -0.75F,   batch};
     if (size_bytes(t.ab) == 1 && !is_integer(t.ab)) p.problem.precision.promote_k = t.promote_k;
+    if (!t.fused) return;
+    bool const of_rows = rng() % 2 == 0;
+    bias.resize(static_cast<std::size_t>(of_rows ? m : n));
+    for (float& x : bias) x = normal(rng);
+    p.problem.epilogue = {.bias = {of_rows ? along::rows : along::cols},
+                          .act = rng() % 2 == 0 ? activation::relu : activation::silu,
+                          .gate = t.gate,
+                          .c_last = t.gate != gating::none || rng() % 2 == 0};
   }
   gemm_operands operands() {
     gemm_operands o = p.operands();
     if (in_place) o.c = o.d;
+    if (!bias.empty()) o.bias = bias.data();
     return o;
   }
   /// D's bytes after a run of `plan`; C, and D before the run, are as made.
@@ -109,7 +123,7 @@ TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
         beside.c = moved.data();
         ASSERT_EQ(make_params(plan, plan.normal, beside, target::emu).c_by_tma, 0);
         ASSERT_TRUE(got == x.run(plan, beside, rng()));
-        if (!own && size_bytes(GetParam().ab) == 2) {
+        if (!own && size_bytes(GetParam().ab) == 2 && !GetParam().fused) {
           product made = x.p;
           made.d.bytes = got;
           for (std::int64_t of = 0; of < e.batch; ++of) expect_right_product(made, of);
@@ -133,10 +147,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(staged_types{elem::bf16, elem::bf16}, staged_types{elem::bf16, elem::f32},
                     staged_types{elem::f16, elem::f16}, staged_types{elem::e4m3, elem::bf16},
                     staged_types{elem::tf32, elem::f32}, staged_types{elem::e4m3, elem::bf16, 0},
-                    staged_types{elem::s8, elem::bf16}),
+                    staged_types{elem::s8, elem::bf16},
+                    staged_types{elem::bf16, elem::bf16, 128, true},
+                    staged_types{elem::bf16, elem::bf16, 128, true, gating::split},
+                    staged_types{elem::f16, elem::f16, 128, true},
+                    staged_types{elem::e4m3, elem::bf16, 128, true}),
     [](auto const& i) {
       return std::string(name(i.param.ab)) + "_" + std::string(name(i.param.d)) +
-             (i.param.promote_k == 128 ? "" : "_fast");
+             (i.param.promote_k == 128 ? "" : "_fast") + (i.param.fused ? "_fused" : "") +
+             (i.param.gate == gating::none ? "" : "_gate");
     });
 
 }  // namespace

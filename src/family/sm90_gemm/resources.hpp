@@ -18,7 +18,7 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   auto const up = [](std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; };
   d_box const box = d_box_of(c);
   std::int64_t const groups = c.math_warpgroups();
-  std::int64_t staged = groups * staging_of(c).tiles() * c.d_rows() * box.cols * size_bytes(c.d);
+  std::int64_t staged = groups * staging_buffers(c) * c.d_rows() * box.cols * size_bytes(c.d);
   if (c.fused()) staged += groups * 2 * float_bytes * box.cols * (c.gates_cols() ? 2 : 1);
   if (c.finds_amax_along_m())
     staged += groups * (2 * warps_of_warpgroup + 1) * float_bytes * box.cols;

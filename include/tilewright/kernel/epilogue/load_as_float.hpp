@@ -14,10 +14,22 @@ TW_DEVICE float half_as_float(std::uint16_t bits, elem type) {
   return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
 }
 
+/// The bits of element i of a global vector or matrix of a wide float type. A load alone: a thread
+/// waits for it when it converts the bits.
+TW_DEVICE std::uint32_t load_bits(void const* data, elem type, std::int64_t i) {
+  if (wide_float_bytes(type) == 4) return static_cast<words::b32 const*>(data)[i];
+  return static_cast<words::b16 const*>(data)[i];
+}
+
+/// The value of the bits of an element of a wide float type.
+TW_DEVICE float bits_as_float(std::uint32_t bits, elem type) {
+  if (wide_float_bytes(type) == 4) return __builtin_bit_cast(float, bits);
+  return half_as_float(static_cast<std::uint16_t>(bits), type);
+}
+
 /// Element i of a global vector or matrix of a wide float type.
 TW_DEVICE float load_as_float(void const* data, elem type, std::int64_t i) {
-  if (wide_float_bytes(type) == 4) return static_cast<words::f32 const*>(data)[i];
-  return half_as_float(static_cast<words::b16 const*>(data)[i], type);
+  return bits_as_float(load_bits(data, type, i), type);
 }
 
 }  // namespace tw

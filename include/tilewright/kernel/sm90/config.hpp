@@ -103,9 +103,12 @@ struct gemm_config {
            (size_bytes(a.multiplied) > 1 || fragments() * tile_n < 256 || promote_k() > 0);
   }
   /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a D of 16 or 32 bits.
-  /// Tiles of 192 x 192 and more, and kernels that convert sums of f16, lack the registers.
+  /// Tiles of 192 x 192 and more, kernels that convert sums of f16, and a fused epilogue of
+  /// ping-pong tiles of 128 x 192 lack the registers. A fused epilogue of scaled sums has one
+  /// staging buffer, too few for loads behind stores.
   TW_HD constexpr bool loads_c() const {
-    return begins_c() && operands() == epilogue_operands{} && !a_in_registers() &&
+    return begins_c() && !aux() && !operands().scales &&
+           !(fused() && (scaled() || (pingpong && tile_n > 128))) && !a_in_registers() &&
            size_bytes(d) >= 2 && !is_integer(d) && tile_m * tile_n < 192 * 192 &&
            sums != sum_form::f16;
   }

@@ -318,13 +318,13 @@ struct gemm_sm90_kernel {
             {s.d, consumer, thread_id_anew() % warpgroup_threads},
             scheduler::place_in_d(p, tile, first_row, 0)};
   }
-  /// Begins to bring C of a tile: by TMA, or to L2.
+  /// Begins to bring C of a tile: by TMA as far as there are buffers, the rest to L2.
   TW_DEVICE static void begin_c(params const& p, smem& s, int consumer,
                                 typename scheduler::segment const& seg, int first_row) {
     if constexpr (C.loads_c()) {
       if (p.c_by_tma != 0) {
         c_of(p, s, consumer, scheduler::tile_of(p, seg), first_row).begin();
-        return;
+        if constexpr (c_buffers<C>::turns == 1) return;
       }
     }
     prefetch_c_of(p, seg);

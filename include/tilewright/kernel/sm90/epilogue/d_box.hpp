@@ -62,26 +62,47 @@ struct staging {
   TW_HD constexpr int tiles() const { return group * halves; }
 };
 
+/// Epilogue tiles of a warpgroup's part of a tile.
+TW_HD constexpr int epilogue_tiles_of(gemm_config const& c) {
+  return c.d_cols() / d_box_of(c).cols * c.fragments();
+}
+
+/// The most staging buffers of a warpgroup, at most `room`, that divide its epilogue tiles.
+TW_HD constexpr int dividing_buffers(gemm_config const& c, int room) {
+  int const of_tile = epilogue_tiles_of(c);
+  int n = of_tile;
+  while (n > 0 && (of_tile % n != 0 || n > room)) --n;
+  return n;
+}
+
+/// The staging buffers of each warpgroup for which shared memory has room beside the stages.
+TW_HD constexpr int staging_room(gemm_config const& c) {
+  d_box const box = d_box_of(c);
+  // Of max_smem_bytes: barriers, flags, alignment; a table of groups; the vectors of an epilogue.
+  int const vectors = 2 * size_bytes(elem::f32) * box.cols * (c.gates_cols() ? 2 : 1);
+  int const rest = 2048 + c.scale_bytes() + (c.grouped() ? group_table_bytes : 0) +
+                   (c.fused() ? c.math_warpgroups() * vectors : 0);
+  int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
+  int const stages = c.stages * c.stage_bytes();
+  int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
+  return (max_smem_bytes - rest - stages - exchange) / tile;
+}
+
 /// The largest groups for which shared memory has room beside the stages; two halves are worth
 /// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused()) return {1, c.scaled() ? 1 : 2};
-  // Of max_smem_bytes: barriers, flags, alignment; a table of groups.
-  int const rest = 2048 + c.scale_bytes() + (c.grouped() ? group_table_bytes : 0);
-  d_box const box = d_box_of(c);
-  int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
-  int const stages = c.stages * c.stage_bytes();
-  int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
-  int const max_tiles = (max_smem_bytes - rest - stages - exchange) / tile;
-  int const of_tile = c.d_cols() / box.cols * c.fragments();
-  auto const largest = [&](int room) {
-    int n = of_tile;
-    while (n > 0 && (of_tile % n != 0 || n > room)) --n;
-    return n;
-  };
-  int const alone = largest(max_tiles), halved = largest(max_tiles / 2);
-  if (box.m_major && alone == of_tile) return {alone, 1};
+  int const room = staging_room(c);
+  int const alone = dividing_buffers(c, room), halved = dividing_buffers(c, room / 2);
+  if (d_box_of(c).m_major && alone == epilogue_tiles_of(c)) return {alone, 1};
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
+}
+
+/// The staging buffers of each warpgroup. C by TMA lands in as many as there is room for.
+TW_HD constexpr int staging_buffers(gemm_config const& c) {
+  int const stored = staging_of(c).tiles();
+  int const loaded = c.fused() && c.loads_c() ? dividing_buffers(c, staging_room(c)) : 0;
+  return stored > loaded ? stored : loaded;
 }
 
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.

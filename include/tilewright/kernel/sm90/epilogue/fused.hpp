@@ -6,6 +6,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/staged_c.hpp"
 #include "tilewright/kernel/sm90/epilogue/store.hpp"
 
 namespace tw {
@@ -35,7 +36,42 @@ struct fused_epilogue : epilogue_store<C> {
     unrolled<Fragments>([&](auto f) { store_any(p, w, fragment_at(at, f), acc[f], state); });
   }
 
+  /// Stores a warpgroup's fragments as store() does, with C that `loaded` brings. A rolled loop:
+  /// each turn takes the first tile's results and moves those of the others down.
+  template <int Fragments>
+  TW_DEVICE static void store_with_c(staged_c<C> const& loaded, fragment (&acc)[Fragments],
+                                     staging_state& state) {
+    epilogue_params const& p = loaded.p.epilogue;
+    writer const& w = loaded.w;
+    ops vectors(p, loaded.at);
+    TW_NO_UNROLL
+    for (int i = 0; i < c_buffers<C>::tiles; ++i) {
+      fragment_place const to = loaded.place_of(i);
+      vectors.share(p, w.smem.vectors[w.warpgroup], loaded.place_of(i + 1));
+      w.sync();
+      loaded.wait(i, state.odd_loads());
+      c_by_tma const c{loaded, i};
+      ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc[0], 0, c);
+      ops::make_y(p, w.smem.vectors[w.warpgroup], to, acc[0], 0, c);
+      base::store_tile(w, d_of<C>(p, to), base::end_of(to) <= p.tma_end, loaded.buffer(i), to,
+                       tile_results<fragment>{acc[0], 0});
+      loaded.load_next(i);
+      base::template move_down<ops::regs>(acc);
+    }
+    if constexpr (c_buffers<C>::turns % 2 != 0) state.swap_loads();
+  }
+
  private:
+  /// Adds beta * C to the first epilogue tile in `acc`: tile i, which TMA has brought.
+  struct c_by_tma {
+    staged_c<C> const& loaded;
+    int i;
+    template <int Rows>
+    TW_DEVICE void add(fragment_place, fragment& acc, int) const {
+      loaded.add(loaded.buffer(i), acc);
+    }
+  };
+
   TW_DEVICE static fragment_place fragment_at(fragment_place at, int f) {
     return at.below(wgmma_m * f);
   }

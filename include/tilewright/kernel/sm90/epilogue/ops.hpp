@@ -117,7 +117,8 @@ class epilogue_ops {
       int const t = thread_id() % warpgroup_threads + i * warpgroup_threads;
       if (t < vectors::cols) {
         if (p.fused.col_scale != nullptr) v.scale[t] = scale_[i];
-        if (p.fused.bias != nullptr && !p.fused.bias_rows) v.bias[t] = bias_[i];
+        if (p.fused.bias != nullptr && !p.fused.bias_rows)
+          v.bias[t] = bits_as_float(bias_[i], p.fused.bias_type);
         if constexpr (weighs_columns) {
           if (p.group.weight != nullptr) v.weight[t] = weight_[i];
         }
@@ -126,9 +127,20 @@ class epilogue_ops {
     fetch(p, next);
   }
 
-  /// Tile j at D(at): its accumulators, from j * regs, become x.
+  /// Adds beta * C to the results of a tile at D(at), which are acc[first] and following: its
+  /// threads read C.
+  struct c_by_threads {
+    epilogue_params const& p;
+    template <int Rows>
+    TW_DEVICE void add(fragment_place at, fragment& acc, int first) const {
+      add_c<results, C.reads_c_in_pairs(), names_lines(C), Rows>(p, of_thread(at), p.n, acc, first);
+    }
+  };
+
+  /// Tile j at D(at): its accumulators, from j * regs, become x. `c` adds C.
+  template <class AddC>
   TW_DEVICE static void make_x(epilogue_params const& p, vectors const& v, fragment_place at,
-                               fragment& acc, int j) {
+                               fragment& acc, int j, AddC const& c) {
     fused_params const& f = p.fused;
     int const first = j * regs;
     int const col = accumulator_map::col_of(lane_id());
@@ -165,8 +177,12 @@ class epilogue_ops {
         acc[first + i] =
             fmaf(with_bias, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
-    if (p.c.data != nullptr && !f.c_last)
-      add_c<results, C.reads_c_in_pairs(), names_lines(C)>(p, of_thread(at), p.n, acc, first);
+    if (p.c.data != nullptr && !f.c_last) c.template add<accumulator_map::rows>(at, acc, first);
+  }
+
+  TW_DEVICE static void make_x(epilogue_params const& p, vectors const& v, fragment_place at,
+                               fragment& acc, int j) {
+    make_x(p, v, at, acc, j, c_by_threads{p});
   }
 
   /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
@@ -224,23 +240,28 @@ class epilogue_ops {
     return accumulator_map::col_of_register(gates_rows ? register_of(0, i) : i);
   }
 
-  /// Accumulators j * results and up become y, from x.
+  /// Accumulators j * results and up become y, from x. `c` adds C.
+  template <class AddC>
   TW_DEVICE static void make_y(epilogue_params const& p, vectors const& v, fragment_place at,
-                               fragment& acc, int j) {
+                               fragment& acc, int j, AddC const& c) {
     with_activation<C.gated()>(p.fused.act,
                                [&](auto act) { each(acc, j * regs, j * results, act); });
     if constexpr (C.grouped()) {
       if (p.group.weight != nullptr) weigh(p, v, at, acc, j * results);
     }
     if (p.c.data != nullptr && p.fused.c_last)
-      add_c<results, C.reads_c_in_pairs(), names_lines(C), rows_of_results>(p, of_thread(at), p.n,
-                                                                            acc, j * results);
+      c.template add<rows_of_results>(at, acc, j * results);
+  }
+  TW_DEVICE static void make_y(epilogue_params const& p, vectors const& v, fragment_place at,
+                               fragment& acc, int j) {
+    make_y(p, v, at, acc, j, c_by_threads{p});
   }
 
  private:
   static constexpr int rows_of_results = gates_rows ? 1 : accumulator_map::rows;
   static constexpr bool weighs_columns = C.ragged == group_axis::n;
-  float scale_[fetched] = {}, bias_[fetched] = {};  // of columns of the next tile
+  float scale_[fetched] = {};  // of columns of the next tile
+  std::uint32_t bias_[fetched] = {};
   float weight_[weighs_columns ? fetched : 1] = {};
 
   /// The results from acc[to] on, times the weights of their rows, or of their columns.
@@ -295,7 +316,7 @@ class epilogue_ops {
       if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
       col = vector_col<C>(at, col, gated ? 2 * p.n : p.n);
       if (f.col_scale != nullptr) scale_[i] = col_scale_at<C>(p, col);
-      if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_as_float(f.bias, f.bias_type, col);
+      if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_bits(f.bias, f.bias_type, col);
       if constexpr (weighs_columns) {
         if (p.group.weight != nullptr) weight_[i] = weight_of_token(p.group, col);
       }

@@ -59,7 +59,7 @@ struct plain_epilogue : epilogue_store<C> {
       base::store_tile(loaded.w, d, base::end_of(to) <= p.tma_end, loaded.buffer(i), to,
                        tile_results<fragment>{acc[0], 0});
       loaded.load_next(i);
-      move_down<tile_regs>(acc);
+      base::template move_down<tile_regs>(acc);
     }
     if constexpr (c_buffers<C>::turns % 2 != 0) state.swap_loads();
   }
@@ -166,17 +166,8 @@ struct plain_epilogue : epilogue_store<C> {
       if constexpr (!exact) scale(d, w.anew(), to, acc[0], alpha);
       base::store_tile(w.anew(), d, base::end_of(to) <= d.p.tma_end, staging_for(w, i, state), to,
                        tile_results<fragment>{acc[0], 0});
-      move_down<tile_regs>(acc);
+      base::template move_down<tile_regs>(acc);
     }
-  }
-
-  /// Drops the first `By` of a thread's results: the next ones take their place.
-  template <int By, int Fragments>
-  TW_DEVICE static void move_down(fragment (&acc)[Fragments]) {
-    constexpr int size = fragment::size;
-    TW_UNROLL
-    for (int i = By; i < Fragments * size; ++i)
-      acc[(i - By) / size][(i - By) % size] = acc[i / size][i % size];
   }
 
   /// A fragment's first tile, at D(at): alpha * acc + beta * C.

@@ -21,9 +21,9 @@ namespace tw {
 template <gemm_config C>
 struct c_buffers {
   static constexpr int of_fragment = C.d_cols() / d_box_of(C).cols;
-  static constexpr int tiles = of_fragment * C.fragments();
+  static constexpr int tiles = epilogue_tiles_of(C);
   static constexpr int count = [] {
-    int n = staging_of(C).tiles() < tiles ? staging_of(C).tiles() : tiles;
+    int n = staging_buffers(C) < tiles ? staging_buffers(C) : tiles;
     while (n > 1 && tiles % n != 0) --n;
     return n;
   }();

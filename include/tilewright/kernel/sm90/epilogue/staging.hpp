@@ -21,13 +21,13 @@ namespace tw {
 template <gemm_config C>
 struct epilogue_smem {
   static constexpr int tile_bytes = C.d_rows() * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
+  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_buffers(C)][tile_bytes];
 };
 /// And the vectors of a fused epilogue.
 template <gemm_config C>
 requires(C.fused()) struct epilogue_smem<C> {
   static constexpr int tile_bytes = C.d_rows() * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
+  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_buffers(C)][tile_bytes];
   column_vectors<C> vectors[C.math_warpgroups()];
 };
 

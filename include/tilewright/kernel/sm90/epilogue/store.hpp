@@ -65,6 +65,15 @@ struct epilogue_store {
       plain_store<C>::store(w.thread, to, reinterpret_cast<element const*>(tile), at);
   }
 
+  /// Drops the first `By` of a thread's results: the next ones take their place.
+  template <int By, int Fragments>
+  TW_DEVICE static void move_down(fragment (&acc)[Fragments]) {
+    constexpr int size = fragment::size;
+    TW_UNROLL
+    for (int i = By; i < Fragments * size; ++i)
+      acc[(i - By) / size][(i - By) % size] = acc[i / size][i % size];
+  }
+
   /// For fused epilogues, whose staging buffers have an epilogue tile each: waits until the next
   /// one has been read.
   TW_DEVICE static void wait_for_next(writer const& w) {
