@@ -382,9 +382,11 @@ gemm_plan plan_gated(gemm_problem const& p, gemm_operands const& o, device const
     if (plan.kernel != first) plan.why += fmt::format("; {} ranks first, but lacks a gate", first);
     return plan;
   }
-  throw rejected({"TW0904", "path gated", first,
-                  "a kernel with a gate (docs/several-gpus.md), or another path",
-                  "they have K-major A and B of bf16, f16 or e4m3, and no fused epilogue"});
+  throw rejected(
+      {"TW0904", "path gated", first,
+       "a kernel with a gate (docs/several-gpus.md), or another path",
+       "they have K-major A and B of bf16, f16 or e4m3, whose lines begin at multiples of "
+       "16 bytes, and no fused epilogue"});
 }
 
 }  // namespace tw

@@ -119,7 +119,8 @@ inline ranks_case all_gather_case(types t, std::uint64_t seed, int ranks, std::i
 inline ranks_case gated_case(types t, std::uint64_t seed, int ranks, std::int64_t scale = 1) {
   std::mt19937_64 rng(seed);
   std::int64_t const m = scale * (200 + static_cast<std::int64_t>(rng() % 500));
-  std::int64_t const k = 8 * scale * (1 + static_cast<std::int64_t>(rng() % 12));
+  std::int64_t const chunk = 16 / size_bytes(t.ab);  // elements at which lines begin
+  std::int64_t const k = chunk * scale * (1 + static_cast<std::int64_t>(rng() % 12));
   constexpr int calls = 3;
   std::vector<matrix> a;
   for (int i = 0; i < calls; ++i) a.push_back(integer_matrix(t.ab, order::row_major, m, k, 0, rng));
