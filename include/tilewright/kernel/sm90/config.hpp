@@ -105,7 +105,7 @@ struct gemm_config {
   /// Can TMA bring C to the staging buffers of D (epilogue/staged_c.hpp)? Of a D of 16 or 32 bits.
   /// Tiles of 192 x 192 and more, kernels that convert sums of f16, and a fused epilogue of
   /// ping-pong tiles of 128 x 192 lack the registers. A fused epilogue of scaled sums has one
-  /// staging buffer, too few for loads behind stores.
+  /// staging buffer, too few to load C while D is stored.
   TW_HD constexpr bool loads_c() const {
     return begins_c() && !aux() && !operands().scales &&
            !(fused() && (scaled() || (pingpong && tile_n > 128))) && !a_in_registers() &&

@@ -75,7 +75,7 @@ TW_HD constexpr int dividing_buffers(gemm_config const& c, int room) {
   return n;
 }
 
-/// The staging buffers of each warpgroup for which shared memory has room beside the stages.
+/// The number of staging buffers of each warpgroup that fit in shared memory with the stages.
 TW_HD constexpr int staging_room(gemm_config const& c) {
   d_box const box = d_box_of(c);
   // Of max_smem_bytes: barriers, flags, alignment; a table of groups; the vectors of an epilogue.
@@ -98,7 +98,7 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
 
-/// The staging buffers of each warpgroup. C by TMA lands in as many as there is room for.
+/// The staging buffers of each warpgroup. C by TMA lands in all that shared memory has room for.
 TW_HD constexpr int staging_buffers(gemm_config const& c) {
   int const stored = staging_of(c).tiles();
   int const loaded = c.fused() && c.loads_c() ? dividing_buffers(c, staging_room(c)) : 0;

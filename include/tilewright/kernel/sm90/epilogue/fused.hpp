@@ -37,7 +37,7 @@ struct fused_epilogue : epilogue_store<C> {
   }
 
   /// Stores a warpgroup's fragments as store() does, with C that `loaded` brings. A rolled loop:
-  /// each turn takes the first tile's results and moves those of the others down.
+  /// each turn takes the first tile's results and moves all other results down.
   template <int Fragments>
   TW_DEVICE static void store_with_c(staged_c<C> const& loaded, fragment (&acc)[Fragments],
                                      staging_state& state) {
