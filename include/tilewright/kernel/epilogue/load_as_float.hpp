@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
