@@ -107,6 +107,10 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
     return s;
   };
   auto const refuse_gated = [&] {
+    if (m.shares_gpu())
+      throw rejected({"TW0904", "path gated", "ranks that share a GPU",
+                      "a GPU for each rank, or another path",
+                      "one rank's kernel may hold the SMs for which copies of another rank wait"});
     for (gemm_call const& call : calls) {
       gemm_slice const s = gathered_of(call);
       if (!computes_nothing(s.problem)) m.plan_gated(s.problem, s.operands, how);

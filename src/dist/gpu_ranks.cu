@@ -51,6 +51,8 @@ class gpu_rank final : public group::membership, public collectives {
     for (int r = 0; r < ranks(); ++r) {
       view_.heads[r] = static_cast<gpu_arena_head*>(arenas[static_cast<std::size_t>(r)]);
       reaches_all_ = reaches_all_ && view_.heads[r] != nullptr;
+      // NCCL refuses two ranks on one GPU.
+      shares_gpu_ = shares_gpu_ || (r != rank && !nccl_ && (sets_ || is_here(view_.heads[r])));
     }
     std::uint64_t const epoch = options.epoch;
     must(cudaMemcpy(&own().epoch, &epoch, sizeof epoch, cudaMemcpyHostToDevice),
@@ -80,6 +82,7 @@ class gpu_rank final : public group::membership, public collectives {
 
   bool on_gpu() const override { return true; }
   int device() const override { return device_; }
+  bool shares_gpu() const override { return shares_gpu_; }
   bool reaches_all() const override { return reaches_all_; }
   collectives* nccl() override { return nccl_ == nullptr ? nullptr : this; }
 
@@ -92,11 +95,9 @@ class gpu_rank final : public group::membership, public collectives {
   std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
                                               call_options const&) const override {
     check_device();
-    // An SM stays free for launches of other calls: a peer may wait for them. Virtual ranks share
-    // the SMs.
+    // An SM stays free for launches of other calls: a peer may wait for them.
     tw::device const& dev = gpu_device();
-    int const sms = sets_ ? dev.sm_count / ranks() : dev.sm_count;
-    return cached_gated_plan(p, o, with_sm_count(dev, std::max(1, sms - 1)), device_);
+    return cached_gated_plan(p, o, with_sm_count(dev, std::max(1, dev.sm_count - 1)), device_);
   }
 
   void begin(std::string const& problem, call_options const& how, beginning by) override {
@@ -109,7 +110,7 @@ class gpu_rank final : public group::membership, public collectives {
       refuse_if_reported();
       ++calls_;
       stream_ = how.stream;
-      copies_used_ = waits_at_gates_ = false;
+      copies_used_ = false;
       problem_ = problem + ", buffer " + std::to_string(calls_ % 2);
       if (ranks() == 1 || by == beginning::by_exchange) return;
       begin_call_params p = {};
@@ -153,10 +154,6 @@ class gpu_rank final : public group::membership, public collectives {
   void multiply(gemm_plan const& plan, gemm_operands const& o) override { gemm(plan, o, stream_); }
 
   void multiply_gated(gemm_plan const& plan, gemm_operands const& o, gate_form gate) override {
-    for (int r = 0; r < ranks(); ++r)  // once in a call
-      if (sets_ && r != rank() && !waits_at_gates_)
-        sets_->wait(rank_flag::sent, r, rank(), options().timeout_s);
-    waits_at_gates_ = true;
     gate.at = view_;
     gemm(plan, o, gate, stream_);
   }
@@ -340,6 +337,15 @@ class gpu_rank final : public group::membership, public collectives {
     check_nccl(f, f.group_end(), "ncclGroupEnd", nccl_->comm());
   }
 
+  /// Does memory of this or another process lie on this rank's GPU?
+  bool is_here(void const* at) const {
+    cudaPointerAttributes a{};
+    if (cudaPointerGetAttributes(&a, at) == cudaSuccess)
+      return a.type == cudaMemoryTypeDevice && a.device == device_;
+    cudaGetLastError();
+    return false;
+  }
+
   void check_device() const {
     int const now = current_ordinal();
     if (now != device_)
@@ -403,7 +409,7 @@ class gpu_rank final : public group::membership, public collectives {
   std::shared_ptr<enqueued_sets> sets_;
   int device_;
   ranks_view view_ = {};
-  bool reaches_all_ = true;
+  bool reaches_all_ = true, shares_gpu_ = false;
   pinned<failure_record> report_, stop_;
   struct failures_seen {
     failure_record failures[2][arena_ranks];
@@ -416,8 +422,8 @@ class gpu_rank final : public group::membership, public collectives {
   event ready_, sent_, ended_;
   cudaStream_t stream_ = nullptr;
   std::uint32_t calls_ = 0;
-  std::string problem_;                                // of this call
-  bool copies_used_ = false, waits_at_gates_ = false;  // in this call
+  std::string problem_;       // of this call
+  bool copies_used_ = false;  // in this call
   std::atomic<bool> in_call_ = false;
 };
 

@@ -91,6 +91,8 @@ class group::membership {
   virtual bool on_gpu() const = 0;
   /// CUDA's number of the GPU; -1: host memory.
   virtual int device() const { return -1; }
+  /// Does a peer compute on this rank's GPU? Its kernels then share the SMs with the peer's.
+  virtual bool shares_gpu() const { return false; }
   /// Can this rank write the arenas of all ranks? Else there are collectives alone.
   virtual bool reaches_all() const { return true; }
   /// nullptr: none.

@@ -205,9 +205,6 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   shards const rows = rows_of(g, p, how);
   int const rank = g.rank(), ranks = g.ranks();
   range const own = rows.of(rank);
-  if (has_weights(p))
-    throw rejected({"TW0904", "prepared 4-bit weights with K split over ranks", "weights", "none",
-                    "all-gather + GEMM takes them as B"});
   if (p.scale_d)
     throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
                     "quantise D of type f32 after the call (tw::quantize)"});

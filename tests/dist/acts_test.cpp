@@ -15,15 +15,17 @@ using namespace test;
 /// Writes the acts of its calls as words: "multiply 16", "send 1", "set 1".
 class recorder final : public group::membership, public collectives {
  public:
-  recorder(int rank, int ranks, bool reaches, bool has_nccl)
+  recorder(int rank, int ranks, bool reaches, bool has_nccl, bool shares = false)
       : membership(rank, ranks, {.gathered_bytes = 1 << 20}),
         reaches_(reaches),
         has_nccl_(has_nccl),
+        shares_(shares),
         memory_(static_cast<std::size_t>(ranks) << 20) {}
 
   std::string acts() const { return acts_; }
 
   bool on_gpu() const override { return true; }
+  bool shares_gpu() const override { return shares_; }
   bool reaches_all() const override { return reaches_; }
   collectives* nccl() override { return has_nccl_ ? this : nullptr; }
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
@@ -82,7 +84,7 @@ class recorder final : public group::membership, public collectives {
  private:
   void add_act(std::string const& act) { acts_ += ", " + act; }
 
-  bool reaches_, has_nccl_;
+  bool reaches_, has_nccl_, shares_;
   std::vector<std::byte> memory_;
   std::string acts_;
 };
@@ -169,15 +171,17 @@ TEST(Acts, SmallCallsAreDirect) {
             "begin, multiply 40, results, copy, send 1, set 1, wait 1, add 2 of 40, end");
 }
 
+template <class Call>
+std::string code(Call const& call) {
+  try {
+    call();
+  } catch (rejected const& e) {
+    return e.why().code;
+  }
+  return "";
+}
+
 TEST(Acts, OperandsThatNcclCannotGatherAreRefusedByRanksWithoutAddresses) {
-  auto const code = [](auto const& call) -> std::string {
-    try {
-      call();
-    } catch (rejected const& e) {
-      return e.why().code;
-    }
-    return "";
-  };
   group const far(std::make_shared<recorder>(0, 2, false, true));
   problem_of_rank x;
   x.p.a.ord = order::col_major;
@@ -185,6 +189,18 @@ TEST(Acts, OperandsThatNcclCannotGatherAreRefusedByRanksWithoutAddresses) {
   problem_of_rank y;
   y.p.reproducible = true;
   EXPECT_EQ(code([&] { gemm_all_reduce(far, y.p, y.o); }), "TW0909");
+}
+
+/// Also a rank without columns refuses, which would wait for its peers.
+TEST(Acts, GatesOfRanksThatShareAGpuAreRefused) {
+  auto const state = std::make_shared<recorder>(0, 2, true, false, true);
+  group const g(state);
+  problem_of_rank x;
+  for (std::int64_t const n : {32, 0}) {
+    x.p.n = n;
+    EXPECT_EQ(code([&] { all_gather_gemm(g, x.p, x.o, {.via = path::gated}); }), "TW0904") << n;
+    EXPECT_EQ(state->acts(), "");
+  }
 }
 
 /// One rank multiplies its operands in place: nothing is sent, copied or added.

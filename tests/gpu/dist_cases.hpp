@@ -23,6 +23,7 @@ using tw::test::must;
 struct gpu_ranks_world {
   int ranks = 0;
   std::vector<int> device_of;  // of each rank
+  bool share_a_gpu() const { return ranks > 1 && device_of[0] == device_of[1]; }
   /// Groups of this process's ranks.
   std::function<std::vector<group>(group_options const&)> make;
 };
@@ -258,7 +259,7 @@ TEST_F(GpuRanks, GraphsOfCallsAreReplayedBetweenOtherCalls) {
 }
 
 /// Have the ranks of two groups more streams than there are connections to one device?
-inline bool is_crowded() { return world.ranks > 4 && world.device_of[0] == world.device_of[1]; }
+inline bool is_crowded() { return world.ranks > 4 && world.share_a_gpu(); }
 
 inline void check_two_groups(ranks_case&& first, ranks_case&& second, std::optional<path> via) {
   auto const a = world.make({.gathered_bytes = first.gathered_bytes, .timeout_s = 60});

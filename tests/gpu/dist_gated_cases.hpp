@@ -12,7 +12,31 @@ inline constexpr types gated_types[] = {{elem::bf16, elem::f32},
                                         {elem::f16, elem::f16},
                                         {elem::e4m3, elem::bf16}};
 
-TEST_F(GpuRanks, GatesGiveTheBitsOfOneDevice) {
+class GpuGates : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (world.share_a_gpu()) GTEST_SKIP() << "the ranks share a GPU";
+  }
+};
+
+TEST_F(GpuRanks, GatesOfRanksThatShareAGpuAreRefused) {
+  if (!world.share_a_gpu()) GTEST_SKIP();
+  ranks_case c = gated_case(gated_types[1], 540, world.ranks);
+  auto const groups = world.make({.gathered_bytes = c.gathered_bytes, .timeout_s = 60});
+  on_ranks(groups, [&](group const& g, auto const&) {
+    on_gpu x(c.of_rank[static_cast<std::size_t>(g.rank())]);
+    rank_stream const stream;
+    rejection const r = refusal_of([&] {
+      call(c, g, x.problem(), x.operands(0),
+           {.rows = c.rows, .via = path::gated, .stream = stream});
+    });
+    EXPECT_EQ(r.code, "TW0904");
+    EXPECT_TRUE(has(r, "ranks that share a GPU")) << to_string(r);
+    EXPECT_FALSE(g.broken());
+  });
+}
+
+TEST_F(GpuGates, GatesGiveTheBitsOfOneDevice) {
   for (std::uint64_t const seed : {500U, 501U})
     for (types const t : gated_types) {
       check_case_on_gpu(gated_case(t, seed, world.ranks), seed, by_gates);
@@ -22,7 +46,7 @@ TEST_F(GpuRanks, GatesGiveTheBitsOfOneDevice) {
 }
 
 /// Calls by gates and by pieces, which are not synchronised.
-TEST_F(GpuRanks, ManyCallsByGates) {
+TEST_F(GpuGates, ManyCallsByGates) {
   std::vector<ranks_case> cases;
   std::int64_t bytes = 0;
   for (types const t : gated_types) {
@@ -56,18 +80,17 @@ TEST_F(GpuRanks, ManyCallsByGates) {
   });
 }
 
-TEST_F(GpuRanks, GraphsOfGatedCallsAreReplayedBetweenOtherCalls) {
+TEST_F(GpuGates, GraphsOfGatedCallsAreReplayedBetweenOtherCalls) {
   check_graphs(gated_case(gated_types[0], 520, world.ranks), path::gated);
 }
 
-TEST_F(GpuRanks, TwoGroupsAtOnceByGates) {
-  if (is_crowded()) GTEST_SKIP() << "more streams than connections to one device";
+TEST_F(GpuGates, TwoGroupsAtOnceByGates) {
   check_two_groups(gated_case(gated_types[1], 530, world.ranks, 2),
                    gated_case(gated_types[2], 531, world.ranks, 2), path::gated);
 }
 
 /// The GEMMs that wait leave their gates, and the process lives on.
-TEST_F(GpuRanks, ALateRankAtAGateIsNamed) {
+TEST_F(GpuGates, ALateRankAtAGateIsNamed) {
   if (world.ranks < 2) GTEST_SKIP();
   int const last = world.ranks - 1;
   check_failure(
@@ -82,7 +105,7 @@ TEST_F(GpuRanks, ALateRankAtAGateIsNamed) {
       {}, path::gated);
 }
 
-TEST_F(GpuRanks, AbortOpensTheGatesOfAllRanks) {
+TEST_F(GpuGates, AbortOpensTheGatesOfAllRanks) {
   if (world.ranks < 2) GTEST_SKIP();
   check_failure(
       {.timeout_s = 300}, [](int rank) { return rank != 1; },

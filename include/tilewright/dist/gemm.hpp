@@ -46,8 +46,8 @@ struct call_options {
   /// stored for the call (path_table.hpp), or else below 512 rows path::direct if a rank sends at
   /// most 4 MiB, or else path::serial. Ranks may differ, except for path::direct, and for
   /// path::serial of a group with a communicator. path::direct is refused (TW0904) if scales of A
-  /// travel, or if a gate follows the sum. path::gated is refused (TW0904) if K is split, or if no
-  /// kernel with a gate computes the GEMM (docs/several-gpus.md).
+  /// travel, or if a gate follows the sum. path::gated is refused (TW0904) if K is split, if ranks
+  /// share a GPU, or if no kernel with a gate computes the GEMM (docs/several-gpus.md).
   std::optional<path> via;
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
