@@ -54,7 +54,7 @@ struct path_needs {
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
 /// other's memory use NCCL's collectives: serial. Throws TW0904 if the options have path::direct
 /// or path::gated, and the call cannot take it.
-path path_of(group::membership const& m, gemm_problem const& p, call_options const& how,
+path path_of(group::membership& m, gemm_problem const& p, call_options const& how,
              path_needs const& needs);
 
 /// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches

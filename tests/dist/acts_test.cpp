@@ -16,11 +16,11 @@ using namespace test;
 class recorder final : public group::membership, public collectives {
  public:
   recorder(int rank, int ranks, bool reaches, bool has_nccl, bool shares = false)
-      : membership(rank, ranks, {.gathered_bytes = 1 << 20}),
+      : membership(rank, ranks, {.gathered_bytes = 1 << 22}),
         reaches_(reaches),
         has_nccl_(has_nccl),
         shares_(shares),
-        memory_(static_cast<std::size_t>(ranks) << 20) {}
+        memory_(static_cast<std::size_t>(ranks) << 22) {}
 
   std::string acts() const { return acts_; }
 
@@ -37,7 +37,7 @@ class recorder final : public group::membership, public collectives {
   }
   void end(std::string const& failed) override { add_act("end" + failed); }
   std::byte* buffer(int rank) const override {
-    return const_cast<std::byte*>(memory_.data()) + (static_cast<std::ptrdiff_t>(rank) << 20);
+    return const_cast<std::byte*>(memory_.data()) + (static_cast<std::ptrdiff_t>(rank) << 22);
   }
   std::byte* next_buffer(int rank) const override { return buffer(rank); }
   void multiply(gemm_plan const& plan, gemm_operands const&) override {
@@ -57,7 +57,7 @@ class recorder final : public group::membership, public collectives {
   void copy(void const*, void*, lines const&) override { add_act("copy"); }
   void results_are_there() override { add_act("results"); }
   void send(void const*, std::byte* to, lines const&) override {
-    add_act("send " + std::to_string((to - memory_.data()) >> 20));
+    add_act("send " + std::to_string((to - memory_.data()) >> 22));
   }
   void set(rank_flag, int peer) override { add_act("set " + std::to_string(peer)); }
   void wait(rank_flag, std::vector<int> const& from, awaited const&) override {
@@ -169,6 +169,17 @@ TEST(Acts, SmallCallsAreDirect) {
             "begin, multiply 40, results, copy, send 1, set 1, wait 1, add 2 of 24, end");
   EXPECT_EQ(acts(operation::gemm_all_reduce),
             "begin, multiply 40, results, copy, send 1, set 1, wait 1, add 2 of 40, end");
+}
+
+/// 640 KiB of a rank: NCCL adds them faster than the exchange; without NCCL the exchange is faster.
+TEST(Acts, AnAllReduceOf640KiBIsSerialIfNcclServesIt) {
+  problem_of_rank x;
+  x.p.n = x.p.d.pitch_elems = 8192;
+  for (bool const has_nccl : {false, true}) {
+    auto const state = std::make_shared<recorder>(0, 2, true, has_nccl);
+    gemm_all_reduce(group(state), x.p, x.o, {});
+    EXPECT_EQ(state->acts().starts_with("begin and wait"), has_nccl) << state->acts();
+  }
 }
 
 template <class Call>

@@ -44,10 +44,10 @@ struct call_options {
   std::optional<shards> rows;
   /// How the operation is cut. Nothing: path::pieces; on GPUs the path that `tilewright tune` has
   /// stored for the call (path_table.hpp), or else below 512 rows path::direct if a rank sends at
-  /// most 4 MiB, or else path::serial. Ranks may differ, except for path::direct, and for
-  /// path::serial of a group with a communicator. path::direct is refused (TW0904) if scales of A
-  /// travel, or if a gate follows the sum. path::gated is refused (TW0904) if K is split, if ranks
-  /// share a GPU, or if no kernel with a gate computes the GEMM (docs/several-gpus.md).
+  /// most 512 KiB (4 MiB if NCCL does not serve the call), or else path::serial. Ranks may differ,
+  /// except for path::direct, and for path::serial of a group with a communicator. TW0904 refuses
+  /// path::direct if scales of A travel or a gate follows the sum; path::gated if K is split, if
+  /// ranks share a GPU, or if no kernel with a gate computes the GEMM (docs/several-gpus.md).
   std::optional<path> via;
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.
