@@ -13,15 +13,16 @@ Minimised are the differences between the logarithms of predicted and measured t
 count less the slower they are than the fastest of their problem, and a difference of more than 10 %
 counts linearly. STRENGTH (default 0.02) draws each constant to its value in devices/DEVICE.json (or
 in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do
-not determine. --section fits the constants of one section, gemm or gemv, alone, to the plans whose
-predicted times depend on them. Constants of early starts, L2 cache hints and tile orders are
-limits, not rates: they are not fitted. --write puts the constants into devices/DEVICE.json. Needs
-numpy and scipy.
+not determine. --section fits the constants of one section (gemm, types, scales, gemv) alone, to the
+plans whose predicted times depend on them. Constants of early starts, L2 cache hints and tile
+orders are limits, not rates: they are not fitted. --write puts the constants into
+devices/DEVICE.json. Needs numpy and scipy.
 """
 import argparse
 import datetime
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -34,8 +35,10 @@ import scipy.optimize
 import trials as trial_file  # gen/trials.py
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FITTED = ["gemm", "gemv"]  # sections
-FIXED = {"gemm.kept_operand_bytes", "gemm.clock_ghz"}  # a limit; a scale of all others
+FITTED = ["gemm", "types", "scales", "gemv"]  # sections
+FIXED = {"gemm.kept_operand_bytes", "gemm.clock_ghz",  # a limit; a scale of all others
+         "types.fp8", "types.int8", "types.tf32", "types.f16_sums",  # rates of wgmma alone
+         "scales.amax_clocks", "scales.division_clocks", "scales.launch_us"}  # in no trial
 HALF_WEIGHT = 0.15  # a plan that is slower by so much counts half
 LINEAR = 0.1
 
@@ -78,11 +81,14 @@ class Trials:
         slower = us / best[self.problem] - 1
         self.weight = 1 / (1 + slower / HALF_WEIGHT)
 
-    def regrets(self, predicted):
-        """Of each problem: time of the plan that is predicted to be fastest over the best time."""
+    def planned(self, predicted):
+        """Of each problem: the plan that is predicted to be fastest."""
         order = numpy.lexsort((predicted, self.problem))
-        first = order[numpy.unique(self.problem[order], return_index=True)[1]]
-        return self.us[first] / self.best
+        return order[numpy.unique(self.problem[order], return_index=True)[1]]
+
+    def regrets(self, predicted):
+        """Of each problem: time of the planned plan over the best time."""
+        return self.us[self.planned(predicted)] / self.best
 
 
 def mean_regret(regrets):
@@ -130,6 +136,24 @@ def report(title, model, trials, constants, chosen=None):
     return mean_regret(regrets[of])
 
 
+def report_formats(trials, predicted):
+    """Of each operand format: errors of the predicted times of the planned plans, and regret."""
+    first = trials.planned(predicted)
+    error = predicted[first] / trials.us[first] - 1
+    formats = numpy.array([format_of(name) for name in trials.names])
+    for found in sorted(set(formats)):
+        of = formats == found
+        print(f"  {found:24} {of.sum():4} problems: error {abs(error[of]).mean():.3f} in the mean, "
+              f"{error[of].mean():+.3f} with its sign, {abs(error[of]).max():.3f} at most; regret "
+              f"{mean_regret(trials.regrets(predicted)[of]):.4f}")
+
+
+def format_of(problem):
+    """Operand type of a problem, and rows and K of a block with a scale; K of 0 is all of it."""
+    scales = re.findall(r" s[ab]=\w+,(\d+),(\d+)", problem)
+    return " ".join([re.search(r" a=(\w+)", problem)[1], *("x".join(s) for s in scales)])
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("device")
@@ -162,6 +186,7 @@ def main():
     print(f"{asked.device}: {len(keys)} of {len(measured)} trials have plans of this version, of "
           f"{len(trials.names)} problems")
     report("as it is", model, trials, start)
+    report_formats(trials, model.us(start))
     if asked.worst:
         regrets = trials.regrets(model.us(start))
         for i in numpy.argsort(-regrets)[:asked.worst]:

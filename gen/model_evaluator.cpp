@@ -28,8 +28,8 @@
 
 namespace {
 
-/// The sections of a calibration that devices/*.json has: those before `scales`.
-using numbers = std::array<double, offsetof(tw::calibration, scales) / sizeof(double)>;
+/// The sections of a calibration that devices/*.json has: those before `operand_orders`.
+using numbers = std::array<double, offsetof(tw::calibration, operand_orders) / sizeof(double)>;
 
 std::vector<std::string> cells_of(std::string const& line) {
   std::vector<std::string> cells;

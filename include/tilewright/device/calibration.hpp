@@ -14,12 +14,13 @@ namespace tw {
 /// the warpgroups of a CTA that multiply.
 struct type_rates {
   double fp8, int8, tf32;
+  double tf32_single;     // in main loops without multicast,
   double tf32_multicast;  // in clusters whose CTAs multicast
   double f16_sums;
   double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
   double promoted_2_warpgroups_wide;  // 192 columns; between them a line
   double promoted_3_warpgroups;       // 192 rows
-  double narrow_tf32;                 // of tf32's rate: tiles of at most 128 columns
+  double narrow_tf32;  // of tf32's rate with A in registers: tiles of at most 128 columns
 };
 
 /// Model of the SM90 GEMM kernels (src/family/sm90_gemm/cost.hpp): wgmma main loop, TMA loads,
@@ -79,31 +80,40 @@ struct gemm_calibration {
   double fixup_bytes_per_clock;
 };
 
-/// Clocks of an SM, also for each column of the tile.
-struct clocks_of_columns {
-  double start, each;
-};
-
-/// Costs of scales in the model of the SM90 GEMM kernels. They are not fitted, and no device's file
-/// has them.
+/// Costs of promoted sums and of scales in the model of the SM90 GEMM kernels. `promotion` is with
+/// scales of A and B in the main loop, `promotion_1x128` with a scale for each column of B too, and
+/// `promoted` without scales.
 struct scale_calibration {
-  /// Time of promoting the sums of 128 elements of K with scales of A and B, as a share of the time
-  /// of their wgmmas, in tiles of at most 128 columns, in wider ones, and in kernels with three
-  /// consumers; the same with a scale for each column of B. Measured on an H200
-  /// (docs/decisions/0044).
-  double promotion = 0.38, promotion_wide = 0.49, promotion_3_warpgroups = 0.26;
-  double promotion_1x128_narrow = 1.09, promotion_1x128 = 0.72, promotion_1x128_3_warpgroups = 0.64;
-  /// One consumer adds while the tensor cores wait: without scales, with scales, and with a scale
-  /// for each column of B. Measured on an H200 (docs/decisions/0055).
-  clocks_of_columns promoted_alone{68, 0.9}, promotion_alone{170, 0.5},
-      promotion_1x128_alone{200, 1.4};
-  /// In kernels whose fragments share an accumulator, with scales, with a scale for each column of
-  /// B, and without. Measured on an H200 (docs/decisions/0048, 0055).
-  double promotion_in_turn = 0.145, promotion_1x128_in_turn = 0.45, promoted_in_turn = 0.105;
-  /// Clocks that an SM needs for one 8-bit result with scales. They are counts of instructions over
-  /// the 128 lanes that an SM serves in a clock: 2 to find the amax, 5 for the division;
-  double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;
-  double launch_us = 3;  // of a second kernel that quantises D
+  // Time of promoting the sums of 128 elements of K, as a share of the time of their wgmmas, in
+  // tiles of at most 128 columns, in wider ones, and in kernels with three consumers
+  // (docs/decisions/0044), of main loops that keep neither parts nor fragments in turn;
+  double promotion, promotion_wide, promotion_3_warpgroups;
+  double promotion_1x128_narrow, promotion_1x128, promotion_1x128_3_warpgroups;
+  // of kernels whose fragments share an accumulator (0048, 0055).
+  double promotion_in_turn, promotion_1x128_in_turn, promoted_in_turn;
+  // Clocks of a K block in which the tensor cores wait for one consumer, and more of them for each
+  // column of the tile (0055);
+  double promotion_alone, promotion_alone_column;
+  double promotion_1x128_alone, promotion_1x128_alone_column;
+  double promoted_alone, promoted_alone_column;
+  // if its K blocks have two accumulators in turn (0071, 0073): one consumer,
+  double promotion_parts, promotion_parts_column;
+  double promotion_1x128_parts, promotion_1x128_parts_column;
+  double promoted_parts, promoted_parts_column;
+  // and two.
+  double promotion_parts_2, promotion_parts_2_column;
+  double promotion_1x128_parts_2, promotion_1x128_parts_2_column;
+  double promoted_parts_2, promoted_parts_2_column;
+  // Time of a launch before its first sums are added and after its last multiply, without scales
+  // and with scales in the main loop (0073).
+  double promoted_start_us, promotion_start_us;
+  // Clocks of the epilogue of a tile for scales of its rows and columns, and more of them for each
+  // column of the tile: of a row-major D and of a column-major one (0073).
+  double row_clocks, row_column_clocks, row_column_clocks_m_major;
+  // Clocks that an SM needs for one 8-bit result with scales: counts of instructions over the 128
+  // lanes that an SM serves in a clock, 2 to find the amax, 5 for the division;
+  double amax_clocks, division_clocks;
+  double launch_us;  // of a second kernel that quantises D
 };
 
 /// Costs of operands whose order wgmma cannot read in shared memory. They were measured on one H100
@@ -187,7 +197,7 @@ struct calibration {
   early_start_calibration early_start;
   l2_hint_calibration l2_hints;
   tile_order_calibration tile_order;
-  scale_calibration scales{};
+  scale_calibration scales;
   operand_order_calibration operand_orders{};
   sm80_calibration sm80{};
   sm100_calibration sm100{};

@@ -72,6 +72,23 @@ inline double wgmma_clocks_of(gemm_calibration const& m, gemm_config const& c) {
   return std::max(c.tile_n / 2.0, m.min_wgmma_clocks);
 }
 
+/// Clocks of a K block in which the tensor cores wait for promotions, of a kernel with one consumer
+/// or with parts in turn. `columns`: each column of B has a scale in the main loop.
+inline double waiting_clocks_of(scale_calibration const& s, gemm_config const& c, bool columns) {
+  auto const of = [&](double start, double column) { return start + column * c.tile_n; };
+  if (!c.parts_in_turn())
+    return !c.scaled() ? of(s.promoted_alone, s.promoted_alone_column)
+           : columns   ? of(s.promotion_1x128_alone, s.promotion_1x128_alone_column)
+                       : of(s.promotion_alone, s.promotion_alone_column);
+  if (c.math_warpgroups() == 1)
+    return !c.scaled() ? of(s.promoted_parts, s.promoted_parts_column)
+           : columns   ? of(s.promotion_1x128_parts, s.promotion_1x128_parts_column)
+                       : of(s.promotion_parts, s.promotion_parts_column);
+  return !c.scaled() ? of(s.promoted_parts_2, s.promoted_parts_2_column)
+         : columns   ? of(s.promotion_1x128_parts_2, s.promotion_1x128_parts_2_column)
+                     : of(s.promotion_parts_2, s.promotion_parts_2_column);
+}
+
 /// The share of a main loop's time that promotions take: waiting for the wgmmas, and adding.
 inline double promotion_share_of(calibration const& model, gemm_problem const& p,
                                  gemm_config const& c) {
@@ -97,15 +114,12 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
   double const in_turn = c.sums == sum_form::scaled_columns ? s.promotion_1x128_in_turn
                          : c.scaled()                       ? s.promotion_in_turn
                                                             : s.promoted_in_turn;
-  clocks_of_columns const& by_one = !c.scaled() ? s.promoted_alone
-                                    : columns   ? s.promotion_1x128_alone
-                                                : s.promotion_alone;
-  double const alone =
-      (by_one.start + by_one.each * c.tile_n) / (block_multiplies * wgmma_clocks_of(model.gemm, c));
-  double const cost = (c.in_turn()                ? in_turn
-                       : c.math_warpgroups() == 1 ? alone
-                       : c.scaled()               ? scaled
-                                                  : 1 / promoted - 1) *
+  double const waits = waiting_clocks_of(s, c, columns) /
+                       (c.tile_m / wgmma_m * block_multiplies * wgmma_clocks_of(model.gemm, c));
+  double const cost = (c.in_turn()                                     ? in_turn
+                       : c.parts_in_turn() || c.math_warpgroups() == 1 ? waits
+                       : c.scaled()                                    ? scaled
+                                                                       : 1 / promoted - 1) *
                       scale_block_k / c.promote_k();
   return cost / (1 + cost);
 }
@@ -116,16 +130,17 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
   double const rate = is_fp8(c.a.multiplied)             ? r.fp8
                       : is_8_bit_integer(c.a.multiplied) ? r.int8
                       : size_bits(c.a.multiplied) == 32
-                          ? (multicasts(c) ? r.tf32_multicast : r.tf32)
+                          ? (multicasts(c) ? r.tf32_multicast : r.tf32_single)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
   operand_order_calibration const& o = model.operand_orders;
   double const from_registers = !c.a_in_registers()  ? 1
                                 : c.promote_k() == 0 ? o.register_a
                                                      : o.register_a_promoted;
-  double const narrow =
-      size_bits(c.a.multiplied) == 32 && c.tile_n <= narrow_columns ? r.narrow_tf32 : 1;
-  return rate * from_registers * narrow * (1 - promotion_share_of(model, p, c));
+  // Each part of A that a warpgroup brings to registers serves fewer columns.
+  bool const narrow = c.a_in_registers() && c.tile_n <= narrow_columns;
+  double const of_narrow = narrow && size_bits(c.a.multiplied) == 32 ? r.narrow_tf32 : 1;
+  return rate * from_registers * of_narrow * (1 - promotion_share_of(model, p, c));
 }
 
 /// Bytes of A in memory for each byte that is multiplied: weights of 4 bits take fewer.
@@ -190,6 +205,22 @@ inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m,
   return results * (m.division_clocks + (p.scale_d->given ? 0 : m.amax_clocks));
 }
 
+/// Time until the first sums are added and after the last multiply, beyond that of plain sums.
+inline double promotion_start_us(scale_calibration const& m, gemm_config const& c) {
+  return c.promote_k() == 0 ? 0 : c.scaled() ? m.promotion_start_us : m.promoted_start_us;
+}
+
+/// Clocks that the epilogue of a tile needs for scales of rows and columns.
+inline double row_scale_clocks(gemm_problem const& p, scale_calibration const& m,
+                               gemm_config const& c) {
+  auto const vector = [&](role x) {
+    vector_desc const& s = epilogue_scale(p.epilogue, x);
+    return s && !s.one;
+  };
+  if (!vector(role::a) && !vector(role::b)) return 0;
+  return m.row_clocks + (c.d_m ? m.row_column_clocks_m_major : m.row_column_clocks) * c.tile_n;
+}
+
 /// Time of problem `p` (as the kernel runs it) with configuration `c` on `dev`: the model of
 /// gemm_calibration. Of a device with a part of its SMs it is the whole device's rates.
 inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split const& s,
@@ -245,11 +276,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const stores = odd.d ? m.epilogue_plain_store_factor : 1;
   double const results =
       static_cast<double>(c.row_of_d(c.tile_m)) * c.d_cols();  // that a CTA stores
-  double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
-                              (c.d_m ? m.epilogue_m_major_factor : 1) +
-                          (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) +
-                          results * clocks_of_c(m, p, c, s) +
-                          quantise_clocks(p, dev.model->scales, results);
+  double const epilogue =
+      results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
+          (c.d_m ? m.epilogue_m_major_factor : 1) +
+      (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) + results * clocks_of_c(m, p, c, s) +
+      row_scale_clocks(p, dev.model->scales, c) + quantise_clocks(p, dev.model->scales, results);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const exposed = c.tile_m == rows_64 ? m.exposed_64
                          : c.d_m             ? m.exposed_m_major
@@ -317,8 +348,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const last = us(epilogue), others = std::max(0.0, r.epilogue_us - last);
   double const overlapped = std::pow(
       power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap_exponent);
-  r.total_us = m.launch_us + (cluster ? m.cluster_launch_us : 0) + r.split_k_us + r.copies_us +
-               last + overlapped;
+  r.total_us = m.launch_us + promotion_start_us(dev.model->scales, c) +
+               (cluster ? m.cluster_launch_us : 0) + r.split_k_us + r.copies_us + last + overlapped;
   double const in_use = std::min(1.0, 1.0 * s.clusters * c.cluster() / dev.sm_count);
   double const busy = in_use * std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);
   double const slower_clock = busy * power_share_of(m, c) * r.total_us;
