@@ -34,6 +34,8 @@ struct sm80_epilogue {
   /// A line of a staged tile, 8 elements longer than its columns: the rows that a warp writes at
   /// once, and the chunks that it reads, lie in different banks.
   static constexpr int pitch = cols + 8;
+  /// Is C of 16 bits read in pairs of columns? With a D of 32 bits ptxas spilled 4 to 8 bytes.
+  static constexpr bool reads_pairs = size_bytes(C.d) == 2;
   struct smem {
     alignas(16) element staged[C.threads() / 32][rows * pitch];
   };
@@ -93,7 +95,7 @@ struct sm80_epilogue {
     if constexpr (C.fused()) scale_and_bias(p, mine, x);
     if constexpr (!gated)  // C of a gate comes last
       if (p.c.data != nullptr && !(C.fused() && p.fused.c_last))
-        add_c<sums, true>(p, mine, p.n, x, 0);
+        add_c<sums, reads_pairs>(p, mine, p.n, x, 0);
   }
 
   /// D, not rounded yet, from x.
@@ -107,7 +109,8 @@ struct sm80_epilogue {
           y[r] = gated ? act(x[i]) * act.up(x[i + 4]) : act(x[i]);
         }
       });
-      if (p.c.data != nullptr && p.fused.c_last) add_c<results, true>(p, of_thread(at), p.n, y, 0);
+      if (p.c.data != nullptr && p.fused.c_last)
+        add_c<results, reads_pairs>(p, of_thread(at), p.n, y, 0);
     } else {
       TW_UNROLL
       for (int r = 0; r < results; ++r) y[r] = x[r];
