@@ -81,8 +81,9 @@ void check_one_statement(std::string const& text) {
   std::size_t const next = end == std::string::npos ? end : text.find_first_not_of(" ;", end);
   if (next == std::string::npos) return;
   throw rejected({"TW0101", "text of a layout",
-                  fmt::format("'{}' after the first statement", text.substr(next, 24)),
-                  "one expression", fmt::format("write one at a time: {}", text.substr(0, end))});
+                  fmt::format("'{}' at position {}", text.substr(next, 24), next + 1),
+                  "one expression, and no statement after it",
+                  fmt::format("write one at a time: {}", text.substr(0, end))});
 }
 
 /// A > that closes nothing, as in a template that a page shows with one too many.

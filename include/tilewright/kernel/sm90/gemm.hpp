@@ -33,6 +33,7 @@ namespace tw {
 /// without a gate before its loads (gate.hpp).
 template <gemm_config C, class Profile, class Gate = no_gate>
 struct gemm_sm90_kernel {
+  static_assert(is_checked<C>());
   using mainloop = gemm_mainloop<C>;
   using loads = gemm_loads<C>;
   using scheduler = tile_scheduler<C>;
@@ -44,7 +45,6 @@ struct gemm_sm90_kernel {
   static constexpr int consumers = C.math_warpgroups();
   static constexpr int threads = warpgroup_threads * (1 + consumers);
   static constexpr int cluster = C.cluster();
-  static_assert(is_checked<C>());
 
   struct smem {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][loads::a_bytes];  // (tile_m, tile_k) each
