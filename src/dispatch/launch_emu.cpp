@@ -76,6 +76,16 @@ void report_numbers(gemm_problem const& p, gemm_operands const& o) {
   if (o.group_status == nullptr) throw rejected(*why);
 }
 
+/// The options of the launch of the GEMM itself.
+emu_options options_of_run(gemm_plan const& plan, emu_options const& opt) {
+  emu_options run = opt;
+  run.catch_crashes = opt.catch_crashes.value_or(false);
+  run.pdl = opt.pdl || plan.starts_early;
+  // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
+  if (plan.problem.reproducible) run.exact_sums = true;
+  return run;
+}
+
 }  // namespace
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
@@ -97,11 +107,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
     launch<rearrange>(rearrange::ctas(form.rearranged), form.rearranged, before);
   if (form.any(form.factors))
     launch<copy_factors>(copy_factors::ctas(form.factors), form.factors, before);
-  emu_options run = opt;
-  run.catch_crashes = before.catch_crashes;
+  emu_options run = options_of_run(plan, opt);
   run.pdl = early || form.copied();
-  // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
-  if (plan.problem.reproducible) run.exact_sums = true;
   plan.family->launch_emulated(plan, form, run);
   report_numbers(plan.problem, given);
   if (!plan.stage_d) return;
@@ -121,11 +128,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, gate_form cons
                    emu_options const& opt) {
   gemm_operands given = o;
   own_workspace const memory(plan, given);
-  emu_options run = opt;
-  run.catch_crashes = opt.catch_crashes.value_or(false);
-  run.pdl = opt.pdl || plan.starts_early;
-  if (plan.problem.reproducible) run.exact_sums = true;
-  plan.family->launch_emulated_gated(plan, form_of(plan, given), gate, run);
+  plan.family->launch_emulated_gated(plan, form_of(plan, given), gate, options_of_run(plan, opt));
 }
 
 }  // namespace tw

@@ -6,6 +6,7 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::dist {
 namespace {
@@ -100,6 +101,10 @@ TEST(GroupPlan, NamesTheKernelWithAGate) {
   ASSERT_NE(g.find(path::gated), nullptr);
   EXPECT_DOUBLE_EQ(g.find(path::gated)->us, gated_us(4, g.gated->predicted_us, g.exchange_us));
   EXPECT_TRUE(g.gated->family->has_gate(*g.gated));
+  gemm_problem quantised = p;  // by a launch after the GEMM, whose D is float32
+  quantised.d.type = elem::e4m3;
+  quantised.scale_d = output_scales{make_scale({false, p.m, p.n}, scaling::row)};
+  EXPECT_FALSE(plan_over_ranks(op, quantised, 4, h200).gated);
   p.b.ord = order::row_major, p.b.pitch_elems = p.n;
   group_plan const other = plan_over_ranks(op, p, 4, h200);
   EXPECT_FALSE(other.gated);

@@ -143,8 +143,9 @@ class gemm_family {
   virtual int launch_gpu_profiled(gemm_plan const& plan, launch_form const& form,
                                   stage_log const& log, cudaStream_t stream) const = 0;
 
-  /// Is the plan's kernel also compiled with a gate before its loads, for rows of A that arrive
-  /// from other ranks while it runs, and does it load them as they arrive? No other kernel is.
+  /// Can the plan wait for rows of A that arrive from other ranks while its kernel runs? Its kernel
+  /// is compiled with a gate before the loads too, and the plan is one launch: a copy of A and a
+  /// quantisation of D need all rows.
   virtual bool has_gate(gemm_plan const&) const { return false; }
   /// Launch a plan that has_gate() accepts. Throw as the launches above. launch_gpu_gated returns a
   /// cudaError_t as int.

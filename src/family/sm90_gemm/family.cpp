@@ -62,7 +62,8 @@ class family final : public family_of<kernels> {
     return make_params(plan, form.problem, form.operands, t);
   }
   bool has_gate(gemm_plan const& plan) const override {
-    return !plan.swapped && plan.schedule.split_k_tiles == 0 && !copies_operands(plan) &&
+    bool const one_launch = !copies_operands(plan) && !plan.stage_d;
+    return one_launch && !plan.swapped && plan.schedule.split_k_tiles == 0 &&
            find_gated(plan) != nullptr;
   }
   void launch_emulated_gated(gemm_plan const& plan, launch_form const& form, gate_form const& gate,
