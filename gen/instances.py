@@ -216,13 +216,32 @@ def source_text(description, family, backend, name, chunk):
                      [f"launch_{backend}.{suffix}"], kernels)
 
 
-def profiled_of(description, instances, family):
-    """The kernels that are also compiled with a record of their stages."""
+# Forms in which kernels are compiled a second time: a title of the sources, the parameter after
+# the kernel's parameters, and the last parameters of a launch on a GPU.
+SECOND_FORMS = {
+    "profiled": ("Kernels with a record of their stages.", "stage_log", "cudaStream_t"),
+    "gated": ("Kernels with a gate before their loads.", "gate_params", "cudaStream_t, bool")}
+
+
+def also_compiled(description, form, instances, family):
+    """The kernels that are also compiled in this form of SECOND_FORMS."""
     by_name = {i.name: i for i in instances}
-    if missing := [name for name in description.PROFILED if name not in by_name]:
-        raise Problem(f"{family}/instances.py: PROFILED has {missing[0]}, which instances.txt "
-                      "does not list")
-    return [by_name[name] for name in description.PROFILED]
+    listed = getattr(description, form.upper())
+    if missing := [name for name in listed if name not in by_name]:
+        raise Problem(f"{family}/instances.py: {form.upper()} has {missing[0]}, which "
+                      "instances.txt does not list")
+    return [by_name[name] for name in listed]
+
+
+def second_form_text(description, chunk, family, backend, name, form):
+    """A source that compiles kernels in this form for a backend."""
+    what, parameter, on_gpu = SECOND_FORMS[form]
+    result, last, header = {"emu": ("void", "emu::options const&", "launch_emu.hpp"),
+                            "gpu": ("int", on_gpu, "launch_gpu.cuh")}[backend]
+    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}_{form}<{i.config}>(\n"
+                      f"    int, {description.PARAMS} const&, {parameter} const&, {last});\n"
+                      for i in chunk)
+    return file_text(family, name, what, [header], kernels)
 
 
 def builds_profiled(description, backend, which):
@@ -233,7 +252,7 @@ def builds_profiled(description, backend, which):
 
 def profiled_table(description, instances, family, sets):
     rows = ""
-    for i in profiled_of(description, instances, family):
+    for i in also_compiled(description, "profiled", instances, family):
         launchers = [f"&launch_{b}_profiled<{i.config}>"
                      if builds_profiled(description, b, sets.get(b)) else "nullptr"
                      for b in ("emu", "gpu")]
@@ -244,25 +263,6 @@ def profiled_table(description, instances, family, sets):
     return f"\n{table}std::span<profiled const> profiled_kernels() {{ return {result}; }}\n"
 
 
-def profiled_text(description, instances, family, backend, name):
-    """The source that compiles the kernels with a record for a backend."""
-    result, last, header = {"emu": ("void", "emu::options const&", "launch_emu.hpp"),
-                            "gpu": ("int", "cudaStream_t", "launch_gpu.cuh")}[backend]
-    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}_profiled<{i.config}>(\n"
-                      f"    int, {description.PARAMS} const&, stage_log const&, {last});\n"
-                      for i in profiled_of(description, instances, family))
-    return file_text(family, name, "Kernels with a record of their stages.", [header], kernels)
-
-
-def gated_of(description, instances, family):
-    """The kernels that are also compiled with a gate."""
-    by_name = {i.name: i for i in instances}
-    if missing := [name for name in description.GATED if name not in by_name]:
-        raise Problem(f"{family}/instances.py: GATED has {missing[0]}, which instances.txt does "
-                      "not list")
-    return [by_name[name] for name in description.GATED]
-
-
 def builds_gated(which):
     """Are the kernels with a gate in the set `which` of a backend? As those with a record."""
     return which in ("representative", "full")
@@ -270,22 +270,12 @@ def builds_gated(which):
 
 def gated_table(description, instances, family, sets):
     rows = ""
-    for i in gated_of(description, instances, family):
+    for i in also_compiled(description, "gated", instances, family):
         launchers = [f"&launch_{b}_gated<{i.config}>" if builds_gated(sets.get(b)) else "nullptr"
                      for b in ("emu", "gpu")]
         rows += f"    {{{i.index}, {', '.join(launchers)}}},  // {i.name}\n"
     return (f"\nstatic constexpr gated with_gate[] = {{\n{rows}}};\n\n"
             "std::span<gated const> gated_kernels() { return with_gate; }\n")
-
-
-def gated_text(description, chunk, family, backend, name):
-    """A source that compiles kernels with a gate for a backend."""
-    result, last, header = {"emu": ("void", "emu::options const&", "launch_emu.hpp"),
-                            "gpu": ("int", "cudaStream_t, bool", "launch_gpu.cuh")}[backend]
-    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}_gated<{i.config}>(\n"
-                      f"    int, {description.PARAMS} const&, gate_params const&, {last});\n"
-                      for i in chunk)
-    return file_text(family, name, "Kernels with a gate before their loads.", [header], kernels)
 
 
 def chunks_of(instances, most):
@@ -347,16 +337,17 @@ def outputs(sets):
             yield f"{family}/{name}", launchers_text(family, name, backend, instances, built,
                                                      profiled, planned)
             if description.PROFILED and builds_profiled(description, backend, which):
+                kernels = also_compiled(description, "profiled", instances, family)
                 name = f"profiled_{backend}.{suffix}"
-                yield f"{family}/{name}", profiled_text(description, instances, family, backend,
-                                                        name)
+                yield f"{family}/{name}", second_form_text(description, kernels, family, backend,
+                                                           name, "profiled")
             if hasattr(description, "GATED") and builds_gated(which):
-                gated = gated_of(description, instances, family)
+                kernels = also_compiled(description, "gated", instances, family)
                 step = GATED_PER_SOURCE[backend]
-                for n, first in enumerate(range(0, len(gated), step)):
+                for n, first in enumerate(range(0, len(kernels), step)):
                     name = f"gated_{backend}_{n}.{suffix}"
-                    yield f"{family}/{name}", gated_text(description, gated[first:first + step],
-                                                         family, backend, name)
+                    yield f"{family}/{name}", second_form_text(
+                        description, kernels[first:first + step], family, backend, name, "gated")
             for key, chunk in chunks_of(built, most[backend]):
                 name = f"{backend}_{key}.{suffix}"
                 yield f"{family}/{name}", source_text(description, family, backend, name, chunk)

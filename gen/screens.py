@@ -40,8 +40,8 @@ def take(browser, page, width, height, action, ready, path):
     browser.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=scale, mobile=False)
     until = time.monotonic() + 300
-    for todo, awaited in (("0", "document.body.dataset.drawn"), (action, ready)):
-        browser.run(todo + "; 0")
+    for script, awaited in (("0", "document.body.dataset.drawn"), (action, ready)):
+        browser.run(script + "; 0")
         while not browser.run(f"Boolean({awaited})"):
             if time.monotonic() > until:
                 raise RuntimeError(f"{page}: not in 300 s: {awaited}")

@@ -176,39 +176,48 @@ TEST_F(GpuRanks, LargerProblems) {
   }
 }
 
-/// Calls that are not synchronised, of changing problems and paths: 1000 of them.
-TEST_F(GpuRanks, ManyCallsOfChangingProblems) {
-  std::vector<ranks_case> cases;
+/// `count` calls of changing problems, of which every tenth is synchronised. how(rng, g, c) has the
+/// options of a call of case c on the rank of group g; the numbers of rng are equal on all ranks.
+template <class How>
+void check_many_calls(std::vector<ranks_case> cases, int count, std::uint32_t epoch, How how) {
   std::int64_t bytes = 0;
-  for (typed_operation const& x : all_operations) {
-    cases.push_back(case_of(x, 420 + cases.size(), world.ranks));
-    bytes = std::max(bytes, cases.back().gathered_bytes);
-  }
-  auto const groups = world.make({.gathered_bytes = bytes, .timeout_s = 60, .epoch = 0xFFFFFF00U});
+  for (ranks_case const& c : cases) bytes = std::max(bytes, c.gathered_bytes);
+  auto const groups = world.make({.gathered_bytes = bytes, .timeout_s = 60, .epoch = epoch});
   on_ranks(groups, [&](group const& g, auto const& together) {
     std::vector<std::unique_ptr<on_gpu>> data;
     for (ranks_case& c : cases)
       data.push_back(std::make_unique<on_gpu>(c.of_rank[static_cast<std::size_t>(g.rank())]));
     rank_stream const stream;
-    std::mt19937_64 rng(7);  // of all ranks
+    std::mt19937_64 rng(7);
     together();
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < count; ++i) {
       std::size_t const at = rng() % cases.size(), a = rng() % data[at]->count();
-      path const via = all_paths[rng() % std::size(all_paths)];
-      bool const f32 = splits_k(cases[at].op);
+      call_options options = how(rng, g, cases[at]);
+      options.rows = cases[at].rows, options.stream = stream;
       if (i % 40 == 0) random_delay(static_cast<std::uint64_t>(i), g.rank());
       bool const look = i % 10 == 9;
       if (look) data[at]->clear(stream);
-      call(cases[at], g, data[at]->problem(), data[at]->operands(a),
-           {.rows = cases[at].rows, .via = via, .float32_partials = f32, .stream = stream});
+      call(cases[at], g, data[at]->problem(), data[at]->operands(a), options);
       if (!look) continue;
       stream.finish();
       g.check();
-      data[at]->expect(a, "call " + std::to_string(i) + " " + cases[at].text + " " + name(via));
+      data[at]->expect(
+          a, "call " + std::to_string(i) + " " + cases[at].text + " " + name(*options.via));
     }
     stream.finish();
     together();
   });
+}
+
+TEST_F(GpuRanks, ManyCallsOfChangingProblems) {
+  std::vector<ranks_case> cases;
+  for (typed_operation const& x : all_operations)
+    cases.push_back(case_of(x, 420 + cases.size(), world.ranks));
+  check_many_calls(std::move(cases), 1000, 0xFFFFFF00U,
+                   [](auto& rng, group const&, ranks_case const& c) {
+                     return call_options{.via = all_paths[rng() % std::size(all_paths)],
+                                         .float32_partials = splits_k(c.op)};
+                   });
 }
 
 /// A graph of three calls, so that two replays use one buffer twice in a row, between other calls.

@@ -45,39 +45,15 @@ TEST_F(GpuGates, GatesGiveTheBitsOfOneDevice) {
   check_case_on_gpu(gated_case(gated_types[1], 502, world.ranks, 3), 502, by_gates);
 }
 
-/// Calls by gates and by pieces, which are not synchronised.
-TEST_F(GpuGates, ManyCallsByGates) {
+/// A rank may take another path than its peers.
+TEST_F(GpuGates, ManyCallsByGatesAndPieces) {
   std::vector<ranks_case> cases;
-  std::int64_t bytes = 0;
-  for (types const t : gated_types) {
-    cases.push_back(gated_case(t, 510 + cases.size(), world.ranks));
-    bytes = std::max(bytes, cases.back().gathered_bytes);
-  }
-  auto const groups = world.make({.gathered_bytes = bytes, .timeout_s = 60, .epoch = 0xFFFFFFF0U});
-  on_ranks(groups, [&](group const& g, auto const& together) {
-    std::vector<std::unique_ptr<on_gpu>> data;
-    for (ranks_case& c : cases)
-      data.push_back(std::make_unique<on_gpu>(c.of_rank[static_cast<std::size_t>(g.rank())]));
-    rank_stream const stream;
-    std::mt19937_64 rng(8);  // of all ranks
-    together();
-    for (int i = 0; i < 300; ++i) {
-      std::size_t const at = rng() % cases.size(), a = rng() % data[at]->count();
-      // A rank may take another path than its peers.
-      bool const pieces = (rng() + static_cast<std::uint64_t>(g.rank())) % 4 == 0;
-      if (i % 40 == 0) random_delay(static_cast<std::uint64_t>(i), g.rank());
-      bool const look = i % 10 == 9;
-      if (look) data[at]->clear(stream);
-      call(cases[at], g, data[at]->problem(), data[at]->operands(a),
-           {.rows = cases[at].rows, .via = pieces ? path::pieces : path::gated, .stream = stream});
-      if (!look) continue;
-      stream.finish();
-      g.check();
-      data[at]->expect(a, "call " + std::to_string(i) + " " + cases[at].text);
-    }
-    stream.finish();
-    together();
-  });
+  for (types const t : gated_types) cases.push_back(gated_case(t, 510 + cases.size(), world.ranks));
+  check_many_calls(std::move(cases), 300, 0xFFFFFFF0U,
+                   [](auto& rng, group const& g, ranks_case const&) {
+                     bool const pieces = (rng() + static_cast<std::uint64_t>(g.rank())) % 4 == 0;
+                     return call_options{.via = pieces ? path::pieces : path::gated};
+                   });
 }
 
 TEST_F(GpuGates, GraphsOfGatedCallsAreReplayedBetweenOtherCalls) {
