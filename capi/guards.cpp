@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// guards.cpp  Guards of the statics of functions, known to fork(). The linker's --wrap makes each
-//             call of the compiler in this library one of these functions.
+// guards.cpp  Counts the threads that initialise a static of a function, so that fork() can wait
+//             for them. The compiler puts __cxa_guard_* around an initialisation; the linker's
+//             --wrap replaces these calls, in this library, by the functions below.
 #include "base/fork_safe.hpp"
 
 extern "C" {

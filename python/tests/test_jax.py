@@ -5,16 +5,7 @@ import pytest
 
 import tilewright as tw
 from helpers import ROUNDING, check, dequantized, f64, values
-
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
-try:
-    import tilewright.jax as twj
-except ImportError as why:
-    pytest.skip(str(why), allow_module_level=True)
-
-
-on_host = jax.default_backend() == "cpu"
+from jax_parts import jax, jnp, on_host, twj
 
 
 def arrays(*shapes, dtype="bfloat16", seed=0):

@@ -6,15 +6,8 @@ import pytest
 
 import tilewright as tw
 from helpers import f64, values
+from jax_parts import jax, jnp, on_host, twj
 
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
-try:
-    import tilewright.jax as twj
-except ImportError as why:
-    pytest.skip(str(why), allow_module_level=True)
-
-on_host = jax.default_backend() == "cpu"
 N, K = 64, 256
 
 

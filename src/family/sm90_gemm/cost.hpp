@@ -205,7 +205,8 @@ inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m,
   return results * (m.division_clocks + (p.scale_d->given ? 0 : m.amax_clocks));
 }
 
-/// Time until the first sums are added and after the last multiply, beyond that of plain sums.
+/// Time that a launch with promoted sums takes longer than one with plain sums: before the first
+/// addition of sums and after the last multiply.
 inline double promotion_start_us(scale_calibration const& m, gemm_config const& c) {
   return c.promote_k() == 0 ? 0 : c.scaled() ? m.promotion_start_us : m.promoted_start_us;
 }

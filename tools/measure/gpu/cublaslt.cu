@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
-[[noreturn]] void refuse(std::string const& what, std::string const& got, std::string const& need) {
+[[noreturn]] void unusable(std::string const& what, std::string const& got,
+                           std::string const& need) {
   throw rejected({"TW0712", what, got, need, "--baseline none measures without it"});
 }
 
@@ -22,7 +23,7 @@ void* open_library(std::string const& file) {
   std::string const why = library == nullptr ? dlerror() : "";
   if (library == nullptr)
     library = dlopen(("/usr/local/cuda/lib64/" + file).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) refuse("cuBLASLt", why, "the library of CUDA 13 on the search path");
+  if (library == nullptr) unusable("cuBLASLt", why, "the library of CUDA 13 on the search path");
   return library;
 }
 
@@ -63,11 +64,12 @@ struct cublaslt::functions {
   Function find(char const* name) const {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr)
-      refuse("cuBLASLt", "a library without " + std::string(name), "CUDA 13's");
+      unusable("cuBLASLt", "a library without " + std::string(name), "CUDA 13's");
     return reinterpret_cast<Function>(symbol);
   }
   void check(cublasStatus_t status, char const* what) const {
-    if (status != CUBLAS_STATUS_SUCCESS) refuse(what, status_name(status), "CUBLAS_STATUS_SUCCESS");
+    if (status != CUBLAS_STATUS_SUCCESS)
+      unusable(what, status_name(status), "CUBLAS_STATUS_SUCCESS");
   }
 };
 
@@ -265,7 +267,7 @@ std::vector<lt_algorithm> lt_product::algorithms(int count) const {
   std::vector<lt_algorithm> usable;
   for (int i = 0; i < found; ++i)
     if (results[i].state == CUBLAS_STATUS_SUCCESS) usable.push_back({results[i].algo});
-  if (usable.empty()) refuse("cuBLASLt's heuristic", "no algorithm", "one for this GEMM");
+  if (usable.empty()) unusable("cuBLASLt's heuristic", "no algorithm", "one for this GEMM");
   return usable;
 }
 

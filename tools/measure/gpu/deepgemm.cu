@@ -48,8 +48,8 @@ deepgemm_product::deepgemm_product(deepgemm_files const& files, gemm_problem con
   check(cudaGetDevice(&current), "cudaGetDevice");
   check(cudaGetDeviceProperties(&device, current), "cudaGetDeviceProperties");
   if (device.major != 9)
-    tw::refuse("TW0716", "device of DeepGEMM's Hopper kernel", device.name,
-               "compute capability 9.0", "--baseline cublaslt measures without it");
+    refuse("TW0716", "device of DeepGEMM's Hopper kernel", device.name, "compute capability 9.0",
+           "--baseline cublaslt measures without it");
   check(cudaMemsetAsync(copies_.data(), 0, copies_.bytes(), stream), "cudaMemset");
   for (std::size_t i = 0; i < sets.size(); ++i) scales_.push_back(scales_of(sets[i], i, stream));
   std::vector<std::string> sources;

@@ -21,8 +21,9 @@ namespace tw::bench {
 /// otherwise.
 class deepgemm_product {
  public:
-  /// Compiles at most `count` configurations of `p`, for which why_not_deepgemm() has nothing, and
-  /// copies scales on `stream`. Throws `rejected` TW0716.
+  /// Compiles at most `count` configurations of `p`. Enqueues copies of the scales of `sets` to
+  /// DeepGEMM's order on `stream`. Throws `rejected` TW0716 if a configuration does not compile or
+  /// the GPU is not a Hopper GPU. why_not_deepgemm(p) is empty.
   deepgemm_product(deepgemm_files const& files, gemm_problem const& p, int sms, std::size_t count,
                    std::vector<gemm_operands> const& sets, cudaStream_t stream);
   deepgemm_product(deepgemm_product const&) = delete;

@@ -22,7 +22,7 @@ TW_DEVICE std::uint32_t load_bits(void const* data, elem type, std::int64_t i) {
   return static_cast<words::b16 const*>(data)[i];
 }
 
-/// The value of the bits of an element of a wide float type.
+/// The float32 value of an element of a wide float type, from the element's bits.
 TW_DEVICE float bits_as_float(std::uint32_t bits, elem type) {
   if (wide_float_bytes(type) == 4) return float_of_bits(bits);
   return half_as_float(static_cast<std::uint16_t>(bits), type);

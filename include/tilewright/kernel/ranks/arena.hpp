@@ -18,7 +18,8 @@ inline constexpr int arena_ranks = 16;
 /// groups on the GPU need SMs.
 inline constexpr int exchange_ctas = 32;
 
-/// Loads of A after a gate (kernel/sm90/gate.hpp) begin at multiples of a divisor of this.
+/// Rows of A. If a rank's rows begin at a multiple of this, no TMA load of A in a kernel with a
+/// gate (kernel/sm90/gate.hpp) has rows of two ranks: its rows divide this number.
 inline constexpr int gate_row_step = 256;
 
 /// A word that another rank writes, in a separate cache line.

@@ -61,8 +61,8 @@ struct shard_gate_of {
       if (p_.first_row[r] < end && first < p_.first_row[r + 1] && (left_ >> r & 1) != 0)
         wait(r, first, end - first);
   }
-  /// Waits for all other ranks, also for those without rows: a rank that ends a call has seen that
-  /// its peers have ended the call before (dist/group.hpp).
+  /// Waits for every other rank, with or without rows in this call. When a
+  /// rank ends a call, all peers have therefore ended the previous call (dist/group.hpp).
   TW_DEVICE void finish() {
     for (int r = 0; r < p_.at.ranks; ++r)
       if ((left_ >> r & 1) != 0) wait(r, p_.first_row[r], p_.first_row[r + 1] - p_.first_row[r]);

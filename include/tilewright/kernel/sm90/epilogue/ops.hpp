@@ -127,8 +127,8 @@ class epilogue_ops {
     fetch(p, next);
   }
 
-  /// Adds beta * C to the results of a tile at D(at), which are acc[first] and following: its
-  /// threads read C.
+  /// Adds beta * C to the thread's results acc[first] and following, of a tile at D(at). The thread
+  /// loads its elements of C from global memory.
   struct c_by_threads {
     epilogue_params const& p;
     template <int Rows>
