@@ -373,7 +373,8 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const&
   return plan;
 }
 
-gemm_plan plan_gated(gemm_problem const& p, gemm_operands const& o, device const& dev) {
+gemm_plan plan_gated(gemm_problem const& p, gemm_operands const& o, device const& whole) {
+  device const dev = with_sm_count(whole, std::max(1, whole.sm_count - 1));
   std::vector<option> const options = ranked(p, o, dev);
   std::string const first = options.front().plan.kernel;
   for (option const& x : options) {

@@ -95,9 +95,7 @@ class gpu_rank final : public group::membership, public collectives {
   std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
                                               call_options const&) const override {
     check_device();
-    // An SM stays free for launches of other calls: a peer may wait for them.
-    tw::device const& dev = gpu_device();
-    return cached_gated_plan(p, o, with_sm_count(dev, std::max(1, dev.sm_count - 1)), device_);
+    return cached_gated_plan(p, o, gpu_device(), device_);
   }
 
   void begin(std::string const& problem, call_options const& how, beginning by) override {

@@ -101,8 +101,7 @@ class group::membership {
   /// The plan of a GEMM of this rank.
   virtual std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                                 call_options const& how) const = 0;
-  /// Of path::gated: a plan whose kernel has a gate. It leaves SMs to launches of other calls, for
-  /// which the peers may wait.
+  /// Of path::gated: dispatch/gated.hpp's plan for this rank's device.
   virtual std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
                                                       call_options const& how) const = 0;
 

@@ -83,11 +83,9 @@ double gemm_us_of(gemm_problem p, std::int64_t rows, device const& dev) {
 void add_gated(group_plan& g, device const& dev) {
   if (splits_k(g.op) || g.ranks == 1 || g.hosts > 1 || computes_nothing(g.problem)) return;
   try {
-    device const less = with_sm_count(dev, std::max(1, dev.sm_count - 1));
-    gemm_plan const first = plan_gemm(g.problem, aligned_operands(), less);
-    g.gated = plan_gated(g.problem, aligned_operands(), less);
-    if (first.kernel != g.gated->kernel)
-      g.no_gate = fmt::format("{}, {:.1f} us", first.kernel, first.predicted_us);
+    g.gated = plan_gated(g.problem, aligned_operands(), dev);
+    if (g.whole.kernel != g.gated->kernel)
+      g.no_gate = fmt::format("{}, {:.1f} us", g.whole.kernel, g.whole.predicted_us);
     double const gemm_us = g.gated->predicted_us;
     g.paths.push_back({path::gated, gated_us(g.ranks, gemm_us, g.exchange_us),
                        gemm_us >= g.exchange_us + gemm_us / g.ranks ? "GEMM" : "links"});
