@@ -9,30 +9,28 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
+#include <utility>
 
 namespace tw {
 namespace {
 
-struct fork_list {
-  std::mutex mutex;
-  std::vector<fork_safe_mutex*> entries;  // guarded by the mutex
-
-  void lock() {
-    mutex.lock();
-    for (fork_safe_mutex* const e : entries) e->lock();
-  }
-  void unlock() {
-    for (fork_safe_mutex* const e : entries) e->unlock();
-    mutex.unlock();
-  }
-};
-
-constinit std::mutex statics;  // held over a fork
-constinit int begun = 0;       // statics that are initialised now; guarded by the mutex
+// All are ready before any code of the program runs: a fork can come before the first mutex, and the
+// guard of a static here would call static_begins().
+constinit std::mutex list_mutex;
+constinit fork_safe_mutex* first = nullptr;  // of the list; guarded by list_mutex
+constinit std::mutex statics;                // held over a fork
+constinit int begun = 0;  // statics that are initialised now; guarded by the mutex
 thread_local constinit int begun_here = 0;
 
-fork_list& the_fork_list();
+void lock_all() {
+  list_mutex.lock();
+  for (fork_safe_mutex* e = first; e != nullptr; e = e->next()) e->lock();
+}
+
+void unlock_all() {
+  for (fork_safe_mutex* e = first; e != nullptr; e = e->next()) e->unlock();
+  list_mutex.unlock();
+}
 
 /// Locks all. An initialisation may wait for one of the mutexes, which are therefore free while
 /// fork() waits for it.
@@ -40,47 +38,44 @@ void before_fork() {
   constexpr auto longest = std::chrono::seconds(1);
   auto const begin = std::chrono::steady_clock::now();
   for (;;) {
-    the_fork_list().lock();
+    lock_all();
     statics.lock();
     if (begun == begun_here || std::chrono::steady_clock::now() - begin > longest) return;
     statics.unlock();
-    the_fork_list().unlock();
+    unlock_all();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
 void after_fork_in_parent() {
   statics.unlock();
-  the_fork_list().unlock();
+  unlock_all();
 }
 
 void after_fork_in_child() {
-  for (fork_safe_mutex* const e : the_fork_list().entries) e->renew();
-  std::construct_at(&the_fork_list().mutex);
+  for (fork_safe_mutex* e = first; e != nullptr; e = e->next()) e->renew();
+  std::construct_at(&list_mutex);
   std::construct_at(&statics);
   begun = begun_here;
 }
 
-/// Never destroyed: entries leave it while the program ends.
-fork_list& the_fork_list() {
-  static auto* const list = [] {
-    auto* const made = new fork_list;
-    ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    return made;
-  }();
-  return *list;
+/// Runs when the program or the library is loaded.
+[[gnu::constructor]] void register_for_fork() {
+  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 }  // namespace
 
 fork_safe_mutex::fork_safe_mutex() {
-  std::scoped_lock const lock(the_fork_list().mutex);
-  the_fork_list().entries.push_back(this);
+  std::scoped_lock const lock(list_mutex);
+  next_ = std::exchange(first, this);
+  if (next_ != nullptr) next_->previous_ = this;
 }
 
 fork_safe_mutex::~fork_safe_mutex() {
-  std::scoped_lock const lock(the_fork_list().mutex);
-  std::erase(the_fork_list().entries, this);
+  std::scoped_lock const lock(list_mutex);
+  (previous_ != nullptr ? previous_->next_ : first) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
 }
 
 void static_begins() {

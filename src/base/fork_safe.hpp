@@ -28,9 +28,13 @@ class fork_safe_mutex {
   void unlock() { mutex_.unlock(); }
   /// Makes a new, unlocked mutex: in a child, the thread that held the old one does not exist.
   void renew() { std::construct_at(&mutex_); }
+  /// The next one in the list of all, which fork() walks.
+  fork_safe_mutex* next() const { return next_; }
 
  private:
   std::mutex mutex_;
+  fork_safe_mutex* next_ = nullptr;
+  fork_safe_mutex* previous_ = nullptr;
 };
 
 /// The initialisation of a static of a function, by the thread that calls.
