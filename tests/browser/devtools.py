@@ -21,6 +21,10 @@ def find_chromium():
     return None
 
 
+class PageLeft(RuntimeError):
+    """The page is left for another one before it answers."""
+
+
 class Browser:
     """One page. `problems` gathers console errors, exceptions and requests that failed."""
 
@@ -104,6 +108,8 @@ class Browser:
                 self.note(answer)
             elif answer.get("id") == self.last:
                 if "error" in answer:
+                    if "navigated" in answer["error"]["message"]:
+                        raise PageLeft(f"{method}: {answer['error']['message']}")
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 

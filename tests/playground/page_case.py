@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """page_case.py  A test that drives pages of the playground in headless Chromium."""
+import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
 SITE = pathlib.Path(os.environ.get("TW_PLAYGROUND", ROOT / "build-playground"))
 sys.path.insert(0, str(ROOT / "tests/browser"))
-from devtools import Browser, find_chromium  # noqa: E402
+from devtools import Browser, PageLeft, find_chromium  # noqa: E402
 
 PAGES = tuple(page for page in ("index.html", "plan.html", "race.html")
               if (SITE / page).exists())
@@ -45,8 +46,10 @@ class PageCase(unittest.TestCase):
     def wait(self, expression, limit_s=120):
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:
-            if value := self.browser.run(expression):
-                return value
+            # While another page is loaded, the answer of the page before it is lost.
+            with contextlib.suppress(PageLeft):
+                if value := self.browser.run(expression):
+                    return value
             time.sleep(0.05)
         self.fail(f"not in {limit_s} s: {expression}; the page says "
                   f"{self.browser.run('document.body.innerText')[:600]}")
