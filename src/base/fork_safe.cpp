@@ -14,7 +14,7 @@
 namespace tw {
 namespace {
 
-// All are ready before any code of the program runs: a fork can come before the first mutex, and the
+// Ready before any code of the program runs: a fork can come before the first mutex, and the
 // guard of a static here would call static_begins().
 constinit std::mutex list_mutex;
 constinit fork_safe_mutex* first = nullptr;  // of the list; guarded by list_mutex

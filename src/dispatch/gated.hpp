@@ -9,9 +9,10 @@
 
 namespace tw {
 
-/// The first plan for `p` on `dev` whose kernel has a gate (gemm_family::has_gate). It leaves one SM
-/// to launches of other calls, for which the peers may wait. plan.why names the first plan of all,
-/// if that is another. Throws as plan_gemm(), and TW0904 if all kernels for `p` lack a gate.
+/// The first plan for `p` on `dev` whose kernel has a gate (gemm_family::has_gate). The plan leaves
+/// one SM to launches of other calls, for which the peers may wait. plan.why names the first plan
+/// of all kernels, if that is another. Throws as plan_gemm(), and TW0904 if no kernel for `p` has
+/// a gate.
 gemm_plan plan_gated(gemm_problem const& p, gemm_operands const& o, device const& dev);
 
 /// As cached_plan(), of plan_gated().
