@@ -81,12 +81,14 @@ class Lists(unittest.TestCase):
                 with self.subTest(which, backend=backend):
                     self.assertEqual(held, wanted)
 
-    def test_a_kernel_with_a_record_is_one_of_the_list(self):
+    def test_a_kernel_with_a_second_form_is_one_of_the_list(self):
+        absent = "sm90_bf16_bf16_tn_1x1x64_1x1_s6"
         description, listed = instances.read_family(instances.FAMILIES / "sm90_gemm")
-        description.PROFILED = ["sm90_bf16_bf16_tn_1x1x64_1x1_s6"]
-        with self.assertRaises(instances.Problem) as refused:
-            instances.profiled_of(description, listed, "sm90_gemm")
-        self.assertIn("sm90_bf16_bf16_tn_1x1x64_1x1_s6", str(refused.exception))
+        for form in instances.SECOND_FORMS:
+            setattr(description, form.upper(), [absent])
+            with self.subTest(form), self.assertRaises(instances.Problem) as refused:
+                instances.also_compiled(description, form, listed, "sm90_gemm")
+            self.assertIn(absent, str(refused.exception))
 
     def test_sets_contain_each_other_and_the_demo_has_what_it_runs(self):
         named = {which: {i.name for _, family in instances.read_all().values() for i in family
