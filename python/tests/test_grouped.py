@@ -201,6 +201,16 @@ def test_four_bit_weights(to):
         check(d[rows], f64(a[rows]), w[g].T)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint32"])
+def test_a_status_stays_0(dtype):
+    status = np.zeros(1, dtype)
+    d = tw.grouped_gemm(A, B, ends=TWO, status=status)
+    assert status[0] == 0 and (f64(d) == 16).all()
+    with pytest.raises(tw.RefusedError) as caught:
+        tw.grouped_gemm(A, B, ends=TWO, status=np.zeros(1, "int64"))
+    assert (caught.value.code, caught.value.what) == ("TW0483", "type of status")
+
+
 def test_no_groups():
     a, w = np.ones((4, 8), BF16), np.ones((0, 16, 8), BF16)
     out = np.full((4, 16), 7, BF16)

@@ -17,6 +17,7 @@ _ROWS = {
     "int8": ((0, 8, 1), ("s8", "i8")),
     "uint8": ((1, 8, 1), ("u8",)),
     "int32": ((0, 32, 1), ("s32", "i32")),
+    "uint32": ((1, 32, 1), ()),  # of a status
     # Types that no operand has; named in refusals.
     "float64": ((2, 64, 1), ("f64", "double")),
     "int16": ((0, 16, 1), ()),
