@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tests/kernel/emu_workspace.hpp"
 #include "tilewright/base/convert.hpp"
@@ -97,18 +98,14 @@ TEST(Dependent, SoDoesAChainOfSmallM) {
   }
 }
 
-/// The sizes of groups are the result of the launch before, an 8-bit GEMM with D of s32.
+/// The sizes of groups are the result of the launch before, an 8-bit GEMM with D of s32. One plan
+/// of each runs again with other sizes, as the launches of a graph do.
 TEST(Dependent, SizesOfGroupsAreReadAfterTheWait) {
   constexpr int groups = 4, k = 16, rows = 300, n = 64, inner = 64;
-  std::int32_t const wanted[groups] = {100, 0, 73, 127};
+  using sizes_of = std::array<std::int32_t, groups>;
   std::vector<std::int8_t> one(k, 0), parts(groups * k, 0);
-  one[0] = one[1] = 1;
-  for (int g = 0; g < groups; ++g) {  // two parts of each size
-    parts[static_cast<std::size_t>(g * k)] = static_cast<std::int8_t>(wanted[g] / 2);
-    parts[static_cast<std::size_t>(g * k + 1)] =
-        static_cast<std::int8_t>(wanted[g] - wanted[g] / 2);
-  }
-  std::vector<std::uint16_t> a(rows * inner), b(groups * n * inner), d;
+  one[0] = one[1] = one[2] = 1;
+  std::vector<std::uint16_t> a(rows * inner), b(groups * n * inner), d(rows * n);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = to_bf16(static_cast<float>(i * 7 % 5) - 2).bits;
   for (int g = 0; g < groups; ++g)  // g + 1 times the identity
     for (int i = 0; i < n; ++i)
@@ -131,25 +128,39 @@ TEST(Dependent, SizesOfGroupsAreReadAfterTheWait) {
   p.groups = group_desc{.form = group_form::sizes, .count = groups};
   for (async_policy const policy : {async_policy::lazy, async_policy::random}) {
     std::vector<std::int32_t> made(groups, 1000);
-    d.assign(rows * n, 0xFFFF);
     emu::stream stream;
     emu_options o;
     o.policy = policy, o.random_warps = true, o.sms = sms, o.in = &stream, o.pdl = true;
-    gemm_emulated(sizes, {one.data(), parts.data(), nullptr, made.data()}, o);
+    gemm_operands const of_sizes{one.data(), parts.data(), nullptr, made.data()};
     gemm_operands of_groups{a.data(), b.data(), nullptr, d.data()};
     of_groups.groups = made.data();
     std::uint32_t status = 0;
     of_groups.group_status = &status;
-    gemm_emulated(p, of_groups, o);
-    EXPECT_EQ(status, 0U);
-    for (int g = 0, row = 0; g < groups; ++g)
-      for (int end = row + wanted[g]; row < end; ++row)
-        for (int c = 0; c < n; ++c)
-          ASSERT_EQ(d[static_cast<std::size_t>(row * n + c)],
-                    to_bf16(static_cast<float>(g + 1) *
-                            to_float(bf16{a[static_cast<std::size_t>(row * inner + c)]}))
-                        .bits)
-              << g << ", row " << row;
+    device const h200 = with_sm_count(known_device("h200"), sms);
+    gemm_plan const first = plan_candidates(sizes, of_sizes, h200).front(),
+                    second = plan_candidates(p, of_groups, h200).front();
+    for (sizes_of const& wanted :
+         {sizes_of{100, 0, 73, 127}, {0, 0, 0, 0}, {0, 300, 0, 0}, {1, 128, 0, 129}}) {
+      for (std::size_t g = 0; g < groups; ++g)  // three parts of each size
+        for (std::size_t i = 0, left = static_cast<std::size_t>(wanted[g]); i < 3; ++i) {
+          std::size_t const part = std::min<std::size_t>(left, 127);
+          parts[g * k + i] = static_cast<std::int8_t>(part), left -= part;
+        }
+      std::ranges::fill(d, 0xFFFF);
+      gemm_emulated(first, of_sizes, o);
+      gemm_emulated(second, of_groups, o);
+      EXPECT_EQ(status, 0U);
+      int row = 0;
+      for (std::size_t g = 0; g < groups; ++g)
+        for (int const end = row + wanted[g]; row < end; ++row)
+          for (int c = 0; c < n; ++c)
+            ASSERT_EQ(d[static_cast<std::size_t>(row * n + c)],
+                      to_bf16(static_cast<float>(g + 1) *
+                              to_float(bf16{a[static_cast<std::size_t>(row * inner + c)]}))
+                          .bits)
+                << g << ", row " << row;
+      EXPECT_TRUE(std::all_of(d.begin() + row * n, d.end(), [](auto x) { return x == 0xFFFF; }));
+    }
   }
 }
 

@@ -3,13 +3,16 @@
 //                       groups that the host finds in the same numbers, possible or not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "tests/effort.hpp"
 #include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/pipeline/group_table.hpp"
 #include "tilewright/problem/group_slices.hpp"
 
@@ -124,6 +127,90 @@ TEST(GroupTable, HasTheTilesOfTheGroups) {
   }
   EXPECT_EQ(possible.size(), 5U);
   EXPECT_EQ(impossible.size(), 5U);
+}
+
+/// The tiles of groups of rows, or of columns, of clusters of 2x1 CTAs of 128x64 each.
+template <group_axis Axis>
+struct tile_probe {
+  static constexpr gemm_config config{.tile_n = 64, .cluster_m = 2, .ragged = Axis};
+  using scheduler = group_scheduler<config>;
+  struct params {
+    gemm_params of_gemm;
+    std::vector<group_tile>* tiles;  // of each CTA
+  };
+  static constexpr int threads = warp_threads, cluster = config.cluster();
+  struct smem {
+    group_table table;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+
+  static void run(params const& p) {
+    group_table& t = dynamic_smem<smem>().table;
+    scheduler::prepare(p.of_gemm, t);
+    warp_sync();
+    if (lane_id() != 0) return;
+    group_tiles work = scheduler::work_of(p.of_gemm, t);
+    for (group_segment s{}; work.next(p.of_gemm.work, scheduler::clusters(), s);)
+      p.tiles[cta_id()].push_back(scheduler::tile_of(p.of_gemm, s));
+  }
+};
+
+/// Each element of D of a group lies in one tile, of its group, and no other element in any.
+template <group_axis Axis>
+void expect_partition(std::mt19937_64& rng) {
+  using probe = tile_probe<Axis>;
+  constexpr bool of_m = Axis == group_axis::m;
+  auto const any = [&](int lo, int hi) {
+    return lo + static_cast<int>(rng() % static_cast<std::uint64_t>(hi - lo + 1));
+  };
+  gemm_problem p;
+  p.k = 8;
+  p.groups = group_desc{.axis = Axis, .form = group_form::sizes, .count = any(1, 40)};
+  std::vector<std::int32_t> sizes;
+  for (std::int64_t g = 0; g < p.groups->count; ++g)
+    sizes.push_back(any(0, 2) == 0 ? 0 : any(1, any(0, 1) != 0 ? 70 : 700));
+  int const total = std::accumulate(sizes.begin(), sizes.end(), any(0, 9)), other = any(1, 600);
+  p.m = of_m ? total : other, p.n = of_m ? other : total;
+  auto const tiles_of = [](int extent, int tile) { return (extent + tile - 1) / tile; };
+  constexpr int ctas = 6;
+  std::vector<group_tile> tiles[ctas];
+  gemm_params q{};
+  q.m = static_cast<int>(p.m), q.n = static_cast<int>(p.n);
+  q.group.sizes = {sizes.data(), nullptr, static_cast<int>(sizes.size()), group_form::sizes, false,
+                   total,        1};
+  q.group.across = of_m ? tiles_of(other, 64) : tiles_of(other, 256);
+  q.group.band = 1 << any(0, 4);
+  emu::options o;
+  o.seed = rng();
+  emu::run(probe{}, ctas, typename probe::params{q, tiles}, o);
+  std::vector<int> covered(static_cast<std::size_t>(p.m * p.n), 0);
+  group_ranges const ranges = ranges_of_groups(p, sizes.data());
+  for (std::vector<group_tile> const& of : tiles)
+    for (group_tile const& t : of) {
+      group_range const& r = ranges.of[static_cast<std::size_t>(t.matrix)];
+      ASSERT_EQ(t.begin, r.begin);
+      ASSERT_EQ(t.size, r.size);
+      int const rows = std::min(128, (of_m ? t.size : other) - t.row),
+                cols = std::min(64, (of_m ? other : t.size) - t.col);
+      for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col)
+          ++covered[static_cast<std::size_t>((t.row + row + (of_m ? t.begin : 0)) * p.n + t.col +
+                                             col + (of_m ? 0 : t.begin))];
+    }
+  std::int64_t const used = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  for (std::int64_t row = 0; row < p.m; ++row)
+    for (std::int64_t col = 0; col < p.n; ++col)
+      ASSERT_EQ(covered[static_cast<std::size_t>(row * p.n + col)],
+                (of_m ? row : col) < used ? 1 : 0)
+          << "D(" << row << ", " << col << "), band " << q.group.band;
+}
+
+TEST(GroupTiles, PartitionD) {
+  std::mt19937_64 rng(20261214);
+  for (int i = 0; i < sample(80, 12) && !HasFailure(); ++i) {
+    expect_partition<group_axis::m>(rng);
+    expect_partition<group_axis::n>(rng);
+  }
 }
 
 /// The table has room for 1,024 runs of rows; those after them are not computed.

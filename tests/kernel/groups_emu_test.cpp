@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups_emu_test.cpp  Every kernel with groups in the emulator against float64, over random sizes;
-//                      equal groups against a batch, and sizes that are not possible.
+// groups_emu_test.cpp  Every kernel with groups in the emulator against float64, over random sizes,
+//                      and sizes that are not possible.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -270,35 +270,6 @@ TEST(Groups, ScaledGroupsOfKKeepTheBound) {
   EXPECT_GT(scaled, 1);
   EXPECT_GT(copied, 0);
   EXPECT_GT(partial, 3);
-}
-
-/// Equal groups have the bits of the batch, if the batch adds in the order of whole tiles.
-TEST(Groups, EqualGroupsHaveTheBitsOfABatch) {
-  std::mt19937_64 rng(20261130);
-  std::normal_distribution<float> normal;
-  auto const fill = [&] { return normal(rng); };
-  constexpr int groups = 5, rows = 136, n = 200, k = 264;
-  matrix const a = make_matrix(elem::bf16, order::row_major, groups * rows, k, 0, fill);
-  matrix const b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill, groups);
-  matrix of_groups = make_matrix(elem::bf16, order::row_major, groups * rows, n, 0, nullptr);
-  matrix of_batch = of_groups;
-  gemm_problem p{groups * rows, n, k, a.desc, b.desc, of_groups.desc};
-  p.b.batch_stride_elems = b.stride;
-  p.reproducible = true;
-  gemm_problem batch = p;
-  batch.m = rows, batch.batch = groups;
-  batch.a.batch_stride_elems = rows * a.desc.pitch_elems;
-  batch.d.batch_stride_elems = rows * of_groups.desc.pitch_elems;
-  p.groups = group_desc{.form = group_form::sizes, .count = groups};
-  std::vector<std::int32_t> const sizes(groups, rows);
-  auto const address = [](matrix const& x) { return const_cast<matrix&>(x).data(); };
-  emu_options o;
-  gemm_operands operands{address(a), address(b), nullptr, of_groups.data()};
-  operands.groups = sizes.data();
-  gemm_emulated(p, operands, o);
-  operands.d = of_batch.data(), operands.groups = nullptr;
-  gemm_emulated(batch, operands, o);
-  EXPECT_EQ(of_groups.bytes, of_batch.bytes);
 }
 
 /// Numbers that are not possible: the kernel takes the nearest and reports the first group.
