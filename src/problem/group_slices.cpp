@@ -101,16 +101,21 @@ std::optional<rejection> refuse_numbers(gemm_problem const& p, void const* array
   bool const starts = g.form == group_form::starts;
   bool const first = starts && number_at(g, array, 0) != ranges.of[0].begin;
   std::int64_t const step = step_of_numbers(p);
+  std::int64_t const begin = ranges.of[static_cast<std::size_t>(bad)].begin;
+  std::int64_t const total = ragged_extent(p);
   std::string const need =
-      g.form == group_form::sizes || g.slots()
-          ? "0 or more, and no more rows than there are"
-          : fmt::format("{} or more, the end of the group before, and no more than there are",
-                        ranges.of[static_cast<std::size_t>(bad)].begin);
+      g.slots()                     ? fmt::format("0 to {}, all of a slot", total)
+      : g.form == group_form::sizes ? fmt::format("0 to {}, the rest of {}", total - begin, total)
+      : first || (bad == 0 && !starts)
+          ? fmt::format("0 to {}", total)
+          : fmt::format("{}, the end of the group before, to {}", begin, total);
   return rejection{
       "TW0496", fmt::format("number of group {}", bad),
       fmt::format("{}", number_at(g, array, bad + (starts && !first ? 1 : 0))),
       need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
-      "a launch takes the nearest number that is possible and says so in group_status"};
+      fmt::format("the form of the numbers is {}; a launch takes the nearest possible number and "
+                  "says so in group_status",
+                  group_form_names[static_cast<int>(g.form)])};
 }
 
 group_slice slice_of_group(gemm_problem const& p, gemm_operands const& o,

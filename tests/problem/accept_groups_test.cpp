@@ -275,6 +275,38 @@ TEST(GroupSlices, OfRows) {
   EXPECT_EQ(of().first_bad, 0);
 }
 
+/// Each impossible number is refused by its group, with the possible range and the form.
+TEST(GroupSlices, TextsOfImpossibleNumbers) {
+  auto const text = [](group_form form, std::vector<std::int64_t> numbers) {
+    gemm_problem p = form == group_form::counts ? slots_of_m(2) : groups_of_m(2);
+    p.groups->form = form, p.groups->index_bits = 64;
+    auto const why = refuse_numbers(p, numbers.data());
+    return why ? why->what + ": " + why->got + ", " + why->need + "; " + why->hint : "";
+  };
+  std::string const says =
+      "; a launch takes the nearest possible number and says so in group_status";
+  using enum group_form;
+  EXPECT_EQ(text(ends, {10, 100}), "");
+  EXPECT_EQ(text(ends, {10, 7}),
+            "number of group 1: 7, 10, the end of the group before, to 100; the form of the "
+            "numbers is ends" +
+                says);
+  EXPECT_EQ(text(ends, {-1, 7}),
+            "number of group 0: -1, 0 to 100; the form of the numbers is ends" + says);
+  EXPECT_EQ(text(starts, {101, 101, 101}),
+            "number of group 0: 101, 0 to 100; the form of the numbers is starts" + says);
+  EXPECT_EQ(text(starts, {5, 3, 9}),
+            "number of group 0: 3, 5, the end of the group before, to 100; the form of the "
+            "numbers is starts" +
+                says);
+  EXPECT_EQ(
+      text(sizes, {60, 41}),
+      "number of group 1: 41, 0 to 40, the rest of 100; the form of the numbers is sizes" + says);
+  EXPECT_EQ(
+      text(counts, {0, 101}),
+      "number of group 1: 101, 0 to 100, all of a slot; the form of the numbers is counts" + says);
+}
+
 /// The slices of a problem are its groups, and numbers are made possible from the first one on.
 TEST(GroupSlices, AreTheGroups) {
   gemm_problem const p = groups_of_m(4);

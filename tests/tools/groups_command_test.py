@@ -40,10 +40,13 @@ class Groups(unittest.TestCase):
         write_npy(self.path(name), "<f4", shape, struct.pack(f"<{count}f", *values))
         return values
 
-    def write_sizes(self, numbers, dtype="<i4"):
-        code = "i" if dtype == "<i4" else "f"
-        write_npy(self.path("g.npy"), dtype, (len(numbers),),
+    def write_numbers(self, name, numbers, dtype="<i4"):
+        code = {"<i4": "i", "<i8": "q", "<f4": "f", "<i2": "h"}[dtype]
+        write_npy(self.path(name), dtype, (len(numbers),),
                   struct.pack(f"<{len(numbers)}{code}", *numbers))
+
+    def write_sizes(self, numbers, dtype="<i4"):
+        self.write_numbers("g.npy", numbers, dtype)
 
     def read(self, name):
         header, data = npy_parts(self.path(name))
@@ -138,9 +141,8 @@ class Groups(unittest.TestCase):
         scatter = self.rng.sample(range(rows), rows)
         weight = self.write("w.npy", rows)  # of the rows of D
         addend = self.write("c.npy", rows, n)  # likewise
-        for name, numbers in (("i.npy", gather), ("s.npy", scatter)):
-            write_npy(self.path(name), "<i4", (rows,), struct.pack(f"<{rows}i", *numbers))
-        self.write_sizes(self.numbers_of(sizes, "ends"))
+        self.write_numbers("i.npy", gather), self.write_numbers("s.npy", scatter, "<i8")
+        self.write_sizes(self.numbers_of(sizes, "ends"), "<i8")
         self.gemm("--transpose-b", "--out-dtype", "bf16", "--gather", "i.npy", "--scatter", "s.npy",
                   "--row-weight", "w.npy", "--residual", "c.npy", "--check")
         d, want = read_npy(self.path("d.npy")), [0.0] * (rows * n)
@@ -156,13 +158,12 @@ class Groups(unittest.TestCase):
             self.assertLessEqual(abs(got - exact), abs(exact) / 128)
 
         def refused(code, gathered, scattered):
-            for name, numbers in (("i.npy", gathered), ("s.npy", scattered)):
-                write_npy(self.path(name), "<i4", (len(numbers),),
-                          struct.pack(f"<{len(numbers)}i", *numbers))
+            self.write_numbers("i.npy", gathered), self.write_numbers("s.npy", scattered)
             done = self.gemm("--transpose-b", "--gather", "i.npy", "--scatter", "s.npy", status=2)
             self.assertIn(code, done.stderr)
 
         refused("TW0496", [tokens, *gather[1:]], scatter)  # no row of A
+        refused("TW0496", [-1, *gather[1:]], scatter)
         refused("TW0496", gather, [rows, *scatter[1:]])  # no row of D
         refused("TW0496", gather, [scatter[1], *scatter[1:]])  # twice
         refused("TW0616", gather, scatter[1:])
@@ -215,15 +216,23 @@ class Groups(unittest.TestCase):
         self.write("a.npy", 20, 16)
         self.write("b.npy", 2, 8, 16)
 
-        def refused(code, numbers, *words, dtype="<i4"):
+        def refused(code, numbers, *words, dtype="<i4", says=""):
             self.write_sizes(numbers, dtype)
             done = self.gemm("--transpose-b", *words, status=2)
-            self.assertIn(code, done.stderr)
+            self.assertIn(f"{code}: ", done.stderr)
+            self.assertIn(says, done.stderr)
 
-        refused("TW0496", [10, 7])  # descends
-        refused("TW0496", [10, 21])  # passes the rows
-        refused("TW0496", [-1, 20], "--group-form", "sizes")
+        descends = "number of group 1: got 7, need 10, the end of the group before, to 20; the form"
+        refused("TW0496", [10, 7], says=descends)
+        refused("TW0496", [10, 7], "--check", dtype="<i8", says=descends)
+        refused("TW0496", [10, 21], says="got 21, need 10, the end of the group before, to 20")
+        refused("TW0496", [-1, 20], says="number of group 0: got -1, need 0 to 20;")
+        refused("TW0496", [-1, 20], "--group-form", "sizes", says="got -1, need 0 to 20, the rest")
+        refused("TW0496", [12, 9], "--group-form", "sizes", says="got 9, need 0 to 8, the rest of")
+        refused("TW0496", [21, 21, 21], "--group-form", "starts", says="got 21, need 0 to 20;")
+        refused("TW0496", [1 << 32, 20], dtype="<i8", says="got 4294967296, need a number of 32")
         refused("TW0616", [10, 15, 20])  # B has two matrices
+        refused("TW0604", [10, 20], dtype="<i2")
         refused("TW0616", [10.0, 20.0], dtype="<f4")
         refused("TW0615", [10, 20], "--group-form", "counts")
         refused("TW0616", [], "--group-form", "starts")
@@ -236,10 +245,47 @@ class Groups(unittest.TestCase):
         self.write("b.npy", 8, 20)
         refused("TW0494", [16, 16], "--activation", "relu", "--group-axis", "k", "--transpose-a")
         self.assertFalse(os.path.exists(self.path("d.npy")))
-        self.write_sizes([])  # no group: D is zeros
-        self.write("b.npy", 8, 16)
-        self.gemm("--transpose-b")
-        self.assertEqual(set(self.read("d.npy")[1]), {0.0})
+
+    def test_lines_that_tma_cannot_address(self):
+        self.write_sizes([10, 20])
+        for shapes, words in (
+                (((20, 17), (2, 8, 17)), ["--transpose-b"]),  # A and B: lines of 34 bytes
+                (((20, 16), (2, 16, 9)), []),  # B: 18 bytes
+                (((20, 9), (20, 16)), ["--group-axis", "k", "--transpose-a"]),
+                (((8, 20), (16, 20)), ["--group-axis", "k", "--transpose-b"]),  # K is contiguous
+                (((2, 8, 16), (16, 20)), ["--group-axis", "n"])):
+            self.write("a.npy", *shapes[0])
+            self.write("b.npy", *shapes[1])
+            said = self.gemm(*words, status=2).stderr
+            self.assertIn("TW0495: ", said)
+            self.assertRegex(said, "got .*, need .*multiple.* of 16 bytes.*; pad")
+
+    def test_no_group_empty_ones_and_more_than_tiles(self):
+        rows, n, k = 20, 8, 16
+        a, b = self.write("a.npy", rows, k), self.write("b.npy", 1, n, k)
+        self.write_sizes([rows])  # one group is the GEMM
+        self.gemm("--transpose-b", "--check")
+        want = [sum(a[i * k + x] * b[j * k + x] for x in range(k))
+                for i in range(rows) for j in range(n)]
+        self.assertEqual(list(self.read("d.npy")[1]), want)
+        for sizes in ([0, 0], []):
+            self.write_sizes(sizes)
+            self.write("b.npy", max(1, len(sizes)), n, k)
+            said = self.gemm("--transpose-b", "--check").stdout
+            self.assertEqual(set(self.read("d.npy")[1]), {0.0})
+            self.assertNotIn("INCONCLUSIVE", said)
+            self.assertIn("passed: all 0 elements" if sizes else "no groups: nothing was", said)
+        many = [min(i, rows) for i in range(1, 1025)]  # a row each, and empty ones
+        b = self.write("b.npy", len(many), n, k)
+        self.write_sizes(many)
+        self.gemm("--transpose-b", "--check")
+        want = [sum(a[i * k + x] * b[(i * n + j) * k + x] for x in range(k))
+                for i in range(rows) for j in range(n)]
+        self.assertEqual(list(self.read("d.npy")[1]), want)
+        self.write("b.npy", 1025, n, k)
+        self.write_sizes([*many, rows])
+        self.assertIn("TW0492: number of groups: got 1025, need 1 to 1024",
+                      self.gemm("--transpose-b", status=2).stderr)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ std::string text_of(elem type, std::int64_t rows, std::int64_t cols) {
 }
 
 std::string type_text(matrix_view const& m) {
-  return m.doubles ? "f64" : std::string(name(m.type));
+  return m.doubles ? "f64" : m.longs ? "s64" : std::string(name(m.type));
 }
 
 std::vector<std::int64_t> folded(std::vector<std::int64_t> shape, accepted_shapes const& accepted,
@@ -51,7 +51,7 @@ matrix_view as_packed_e2m1(matrix_view m, std::string const& file) {
 void check_extents(std::string const& file, matrix_view const& m, bytes present, bool empty) {
   std::string const stack = m.matrices == 1 ? "" : fmt::format("{}x", m.matrices);
   std::string const shape = fmt::format("{}{}x{} {}", stack, m.rows, m.cols, type_text(m));
-  std::int64_t needed = m.doubles ? 64 : size_bits(m.type), lines = 0;
+  std::int64_t needed = m.doubles || m.longs ? 64 : size_bits(m.type), lines = 0;
   bool too_large = __builtin_mul_overflow(m.matrices, m.rows, &lines);
   for (std::int64_t const extent : {m.matrices, m.rows, m.cols})
     too_large = __builtin_mul_overflow(needed, extent, &needed) || too_large;

@@ -25,6 +25,7 @@ struct matrix_view {
   std::int64_t matrices = 1;
   bool doubles = false;  // of a file: its elements are float64, to be rounded; `type` is f32
   bool vector = false;   // the array has one dimension: NumPy's meaning of a vector in A B
+  bool longs = false;    // of a file: its elements are int64; `type` is s32
 
   elements count() const { return {matrices * rows * cols}; }
   /// Elements below 8 bits lie packed, also across the ends of rows.
@@ -58,7 +59,7 @@ inline matrix_view transposed(matrix_view m) {
 /// "3x5 bf16".
 std::string text_of(elem type, std::int64_t rows, std::int64_t cols);
 
-/// "f64" for a matrix of doubles, else the name of its type.
+/// "f64" for a matrix of doubles, "s64" for one of int64, else the name of its type.
 std::string type_text(matrix_view const& m);
 
 /// Shapes that a reader accepts besides matrices of at least one row and one column.
@@ -71,6 +72,7 @@ struct accepted_shapes {
   bool of_scales = false;    // (a, 1, b, 1) is (a, b): blocks of a and of b with their extents
   bool of_operand = false;   // integers that pack smaller ones are refused
   bool packed_e2m1 = false;  // uint8 is two elements of e2m1, the first in the low half
+  bool longs = false;        // int64 too
 };
 
 /// A shape in the extents of a matrix or a stack. With of_scales (a, 1, b, 1) becomes (a, b), and

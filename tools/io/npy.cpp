@@ -22,8 +22,9 @@ std::string_view as_text(std::span<std::byte const> b) {
   return {reinterpret_cast<char const*>(b.data()), b.size()};
 }
 
-/// The type and whether the elements are doubles, in a view without a shape.
-matrix_view typed_view(std::string const& descr, std::string const& file) {
+/// The type and whether the elements have 64 bits, in a view without a shape.
+matrix_view typed_view(std::string const& descr, std::string const& file, bool longs) {
+  if (longs && descr == "<i8") return {.type = elem::s32, .longs = true};
   if (descr == "<f8") return {.type = elem::f32, .doubles = true};
   if (auto const type = type_of_descr(descr)) return {.type = *type};
   bool const big =
@@ -74,7 +75,7 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
                      accepted_shapes const& accepted) {
   frame const f = frame_of(as_text(content), file);
   npy_dict const dict = parse_npy_dict(f.dict, file);
-  matrix_view m = typed_view(dict.descr, file);
+  matrix_view m = typed_view(dict.descr, file, accepted.longs);
   bool const bytes_of_two = accepted.packed_e2m1 && m.type == elem::u8;
   std::vector<std::int64_t> const shape = folded(dict.shape, accepted, m.type == elem::u8, "");
   if (shape.size() == 3 && accepted.stacks) {

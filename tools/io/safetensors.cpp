@@ -93,7 +93,8 @@ void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_b
   }
 }
 
-matrix_view typed_view(tensor_entry const& t, std::string const& what) {
+matrix_view typed_view(tensor_entry const& t, std::string const& what, bool longs) {
+  if (longs && t.dtype == "I64") return {.type = elem::s32, .longs = true};
   if (t.dtype == "F64") return {.type = elem::f32, .doubles = true};
   if (auto const type = type_of_dtype(t.dtype)) return {.type = *type};
   if (is_fnuz(t.dtype))
@@ -196,7 +197,7 @@ matrix_view view_safetensors(std::span<std::byte const> content, std::string con
   auto const part = part_in(t.name);
   std::string const name = part ? part->tensor : t.name;
   if (accepted.of_operand) refuse_packed(t, name, list.tensors, what, accepted.packed_e2m1);
-  matrix_view m = typed_view(t, what);
+  matrix_view m = typed_view(t, what, accepted.longs);
   bool const bytes_of_two = accepted.packed_e2m1 && m.type == elem::u8;
   std::vector<std::int64_t> const shape = folded(t.shape, accepted, m.type == elem::u8, name);
   if (shape.size() == 3 && accepted.stacks) {

@@ -18,7 +18,7 @@ namespace tw {
 void add_group_options(CLI::App& verb, group_request& r) {
   CLI::Option* const file = verb.add_option(
       "--groups", r.file,
-      "int32 sizes of groups of unequal size, an array of one dimension: the operand that has a "
+      "sizes of groups of unequal size, an array of int32 or int64: the operand that has a "
       "matrix for each group is a stack (docs/groups.md)");
   verb.add_option_function<std::string>(
           "--group-axis",
@@ -45,11 +45,12 @@ void add_group_options(CLI::App& verb, group_request& r) {
   verb.add_option("--group-alpha", r.alpha,
                   "float32 alpha of each group, an array of one dimension: it multiplies --alpha")
       ->needs(file);
-  verb.add_option("--gather", r.gather,
-                  "int32: the row of A (axis n: column of B) for each row that groups divide")
+  verb.add_option(
+          "--gather", r.gather,
+          "int32 or int64: the row of A (axis n: column of B) for each row that groups divide")
       ->needs(file);
   verb.add_option("--scatter", r.scatter,
-                  "int32: the row of D (axis n: column) for each row that groups divide")
+                  "int32 or int64: the row of D (axis n: column) for each row that groups divide")
       ->needs(file);
   verb.add_option("--expected-size,--expected-rows", r.expected_size,
                   "rows, columns or K that a group usually has, for the planner (default: the "
@@ -91,14 +92,26 @@ void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups) {
 
 namespace {
 std::vector<std::int32_t> read_numbers(std::string const& address, char const* what) {
-  matrix_file const file(parse_address(address), accepted_shapes{.vectors = true, .empty = true});
+  matrix_file const file(parse_address(address),
+                         accepted_shapes{.vectors = true, .empty = true, .longs = true});
   matrix_view const& v = file.view();
   if (v.type != elem::s32 || (v.rows != 1 && v.cols != 1))
     refuse("TW0616", fmt::format("{} in {}", what, address),
-           fmt::format("{}x{} {}", v.rows, v.cols, type_text(v)), "an array of int32",
+           fmt::format("{}x{} {}", v.rows, v.cols, type_text(v)), "an array of int32 or int64",
            "array.astype(numpy.int32)");
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(v.count().count));
-  if (!numbers.empty()) std::memcpy(numbers.data(), v.data, numbers.size() * sizeof numbers[0]);
+  if (!v.longs) {
+    if (!numbers.empty()) std::memcpy(numbers.data(), v.data, numbers.size() * sizeof numbers[0]);
+    return numbers;
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::int64_t number = 0;
+    std::memcpy(&number, v.data + i * sizeof number, sizeof number);
+    numbers[i] = static_cast<std::int32_t>(number);
+    if (numbers[i] != number)
+      refuse("TW0496", fmt::format("number {} of {} in {}", i, what, address),
+             fmt::format("{}", number), "a number of 32 bits", "no extent has more rows");
+  }
   return numbers;
 }
 

@@ -41,7 +41,7 @@ void add_group_options(CLI::App& verb, group_request& r);
 /// Adds --groups N, --group-axis and --expected-size of a plan, without a file.
 void add_groups_of_plan(CLI::App& verb, std::optional<group_desc>& groups);
 
-/// The numbers of the file: int32, one dimension. Throws `rejected`: TW06xx for the file.
+/// The numbers of the file: int32 or int64, one dimension. Throws `rejected`: TW06xx for the file.
 std::vector<std::int32_t> read_groups(group_request const& r);
 
 /// The alphas of `count` groups; without the option none. Throws `rejected`: TW06xx for the file.
