@@ -19,6 +19,7 @@
 #include "tilewright/kernel/repitch/factors.hpp"
 #include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/group_slices.hpp"
@@ -76,6 +77,16 @@ void report_numbers(gemm_problem const& p, gemm_operands const& o) {
   if (o.group_status == nullptr) throw rejected(*why);
 }
 
+/// The host sees the headers of prepared weights: those of another problem are refused (TW0466).
+void check_headers(gemm_problem const& p, gemm_operands const& o) {
+  for (role const x : a_and_b) {
+    if (!weights(p, x) || address(o, x) == nullptr) continue;  // TW0408
+    bool const one = matrix_of(p, x)->batch_stride_elems == 0;
+    std::int64_t const matrices = one ? 1 : x == role::a ? p.a_matrices() : p.b_matrices();
+    check_weights_header({outer_extent(p, x), p.k, matrices, weights(p, x)}, address(o, x));
+  }
+}
+
 /// The options of the launch of the GEMM itself.
 emu_options options_of_run(gemm_plan const& plan, emu_options const& opt) {
   emu_options run = opt;
@@ -92,6 +103,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
                    emu_options const& opt) {
   alignas(16) static constexpr std::byte zeros[shared_zeros_bytes] = {};
   check_plan(plan);
+  check_headers(plan.problem, from_caller);
   gemm_operands given = from_caller;
   own_workspace const memory(plan, given);
   launch_form const form = form_of(plan, given, zeros);

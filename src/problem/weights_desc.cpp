@@ -61,7 +61,9 @@ std::optional<rejection> accept(weights_desc const& w) {
     if (!r.group)
       return not_preparable(fmt::format("group of {}", name(f.code)),
                             fmt::format("{} elements", f.group), r.groups,
-                            f.fp8 ? "prepare for bf16 or f16" : "");
+                            f.fp8               ? "prepare for bf16 or f16"
+                            : f.group % 16 == 0 ? "repeat the scales: groups of 16 have their bits"
+                                                : "quantise again with one of these groups");
     if (!r.scale)
       return not_preparable(fmt::format("scales of prepared {}", name(f.code)), name(f.scale),
                             r.scales);

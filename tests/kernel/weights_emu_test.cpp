@@ -89,6 +89,45 @@ TEST(WeightsEmu, GroupsAndEpiloguesKeepTheBound) {
   EXPECT_GE(scattered, 1);
 }
 
+/// Weights of another problem: the emulator reads the header.
+TEST(WeightsEmu, HeadersOfOtherProblemsAreRefused) {
+  std::mt19937_64 rng(20261213);
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || !x.weights || x.epilogue.ops || x.groups != group_axis::none) continue;
+      weights_product p = random_weights_product(rng, x);
+      auto const with = [&](auto change) -> std::string {
+        std::vector<std::byte> const before = p.prepared;
+        weights_desc w = p.weights;
+        change(w);
+        if (w == p.weights)
+          p.prepared[0] = std::byte{'?'};
+        else
+          write_weights_header(w, p.prepared.data());
+        std::string code;
+        try {
+          gemm_emulated(p.problem, p.operands(), {});
+        } catch (rejected const& r) {
+          code = r.why().code;
+          EXPECT_NE(r.what(), nullptr);
+        }
+        p.prepared = before;
+        return code;
+      };
+      EXPECT_EQ(with([](weights_desc& w) { ++w.n; }), "TW0466") << f->name(i);
+      EXPECT_EQ(with([](weights_desc& w) { w.k += 128; }), "TW0466");
+      EXPECT_EQ(with([](weights_desc&) {}), "TW0466");  // no header
+      EXPECT_EQ(with([](weights_desc& w) {
+                  w.format = w.format.code == weight_code::mxfp4
+                                 ? weight_format{weight_code::int4, elem::bf16, {}, 32}
+                                 : weight_format{weight_code::mxfp4, elem::ue8m0, {}, 32};
+                }),
+                "TW0466");
+      EXPECT_EQ(with([](weights_desc& w) { ++w.matrices; }), "");  // the first ones are multiplied
+    }
+}
+
 std::string weights_refusal(gemm_problem const& p) {
   auto const why = accept(p);
   return why ? std::string(why->code) : std::string();

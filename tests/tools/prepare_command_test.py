@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 from checkpoint_files import (  # noqa: E402
     E2M1, E4M3, decoded, pack_bf16, pack_f32, pack_pairs, product, read_npy, write_f32,
-    write_safetensors)
+    write_npy, write_safetensors)
 from command_case import CommandCase  # noqa: E402
 
 M, N, K, GROUP = 5, 72, 256, 64
@@ -254,14 +254,46 @@ class Prepare(CommandCase):
                         * row[n // 2 + j if gate == "split" else 2 * j + 1]
                         for row in sums for j in range(n // 2)]
                 for b in "w.npy", "m.safetensors:moe_blocks":
-                    self.gemm("x.npy", b, "-o", "d.npy", "--gate", "reglu:" + gate, "--check",
-                              "--quiet")
+                    said = self.gemm("x.npy", b, "-o", "d.npy", "--gate", "reglu:" + gate,
+                                     "--check").stdout
+                    self.assertEqual("--gate " + gate + "` does that once" in said, b != "w.npy")
                     for got, exact in zip(read_npy(self.path("d.npy")), want, strict=True):
                         self.assertLessEqual(abs(got - exact), abs(exact) / 128 + 1e-6)
                 self.run_it("prepare", "w.npy", "r.safetensors:w", "--undo", "--quiet")
                 with open(self.path("r.safetensors"), "rb") as file:
                     self.assertIn(packed, file.read())
                 self.expect_refusal("TW0467", self.gemm, ["x.npy", "w.npy", "-o", "e.npy"])
+
+    def test_the_commands_of_the_page(self):
+        """docs/weights4.md: the experts of gpt-oss, gate and up and down, with their biases."""
+        experts, model, inner, tokens = 3, 64, 32, 11
+        names = {"gate_up_proj": (2 * inner, model), "down_proj": (model, inner)}
+        tensors = {}
+        for name, (n, k) in names.items():
+            name = "model.layers.0.mlp.experts." + name
+            tensors |= {
+                name + "_blocks": ("U8", [experts, n, k // 32, 16],
+                                   self.rng.randbytes(experts * n * k // 2)),
+                name + "_scales": ("U8", [experts, n, k // 32],
+                                   bytes(self.rng.choices(range(118, 124),
+                                                          k=experts * n * k // 32))),
+                name + "_bias": ("BF16", [experts, n], pack_bf16(
+                    [self.rng.uniform(-1, 1) for _ in range(experts * n)]))}
+        write_safetensors(self.path("model.safetensors"), tensors)
+        write_f32(self.path("x.npy"), [row[:model] for row in (self.x * 3)[:tokens]])
+        write_npy(self.path("ends.npy"), "<i8", (experts,), struct.pack("<3q", 4, 4, tokens))
+        with open(os.path.join(os.environ["TW_SOURCE_DIR"], "docs/weights4.md"),
+                  encoding="utf-8") as file:
+            lines = [line.split()[1:] for line in file if line.startswith("tilewright ")
+                     and ("experts" in line or "--groups" in line)]
+        self.assertEqual([words[0] for words in lines], ["prepare", "prepare", "gemm", "gemm"])
+        for words in lines[:2]:
+            self.run_it(*words, "--quiet")
+        self.gemm(*lines[2][1:], "--quiet", "--check")
+        try:
+            self.gemm(*lines[3][1:], "--quiet", "--check")
+        except AssertionError as failure:  # the representative set lacks the kernel
+            self.assertIn("TW0505: kernel: got sm90_mxfp4xbf16", str(failure))
 
     def test_nvfp4(self):
         codes = [[self.rng.randrange(40, 80) for _ in range(K // 16)] for _ in range(N)]
@@ -303,12 +335,42 @@ class Prepare(CommandCase):
             "c.weight_scale": ("BF16", [N, 3], bytes(6 * N)),
             "d.weight": ("U8", [N, K // 2], bytes(K // 2 * N)),
             "d.weight_scale": ("F8_E4M3", [N, K // 32], bytes(K // 32 * N))})
-        for name in "a", "b", "c", "d", "e":
+        for name in "a", "b", "c", "d":
             refused("TW0468", f"m.safetensors:{name}", "w.npy")
+        for name in "m.safetensors:e", "m.safetensors":
+            said = self.expect_refusal(
+                "TW0468", lambda *w, status: self.run_it("prepare", *w, status=status),
+                [name, "w.npy"])
+            self.assertIn('the file has "a.qweight" and 2 more; ', said)
         refused("TW0468", "x.npy", "w.npy")
         with open(self.path("x.npy"), "rb") as file:
             self.assertTrue(file.read(1))
         refused("TW0466", "x.npy", "r.safetensors:w", "--undo")
+
+    def test_k_that_groups_do_not_divide(self):
+        """K is 96: odd bytes of a row, 5 scales of a row, and groups of 48."""
+        def tensor(scales):
+            return {"w.weight_packed": ("I32", [16, 12], bytes(16 * 48)),
+                    "w.weight_scale": ("BF16", [16, scales], self.scales([[1.0] * scales] * 16))}
+
+        def refused(code, contains, words="prepare m.safetensors:w w.npy"):
+            self.expect_refusal(code, lambda *w, status: self.run_it(*w, status=status),
+                                words.split(), [contains])
+
+        write_safetensors(self.path("m.safetensors"), tensor(5))
+        refused("TW0468", "need scales that divide K = 96 into groups of one size; add zeros")
+        write_safetensors(self.path("m.safetensors"), tensor(2))
+        refused("TW0465", "got 48 elements, need 16, 32, a multiple of 64, or 0: all K; repeat")
+        write_safetensors(self.path("m.safetensors"), {
+            "w.weight": ("U8", [16, 17], bytes(16 * 17)),
+            "w.weight_scale": ("U8", [16, 2], bytes(32))})
+        refused("TW0468", "of K = 34 elements of e2m1 scales of ue8m0 (or u8) for 32")
+        odd = "quantize x.npy q.safetensors:w --to int4"
+        write_f32(self.path("x.npy"), [[1.0] * 95] * 16)
+        refused("TW0465", "got 95, need an even number; two elements fill a byte: add a", odd)
+        write_f32(self.path("x.npy"), [[1.0] * 96] * 16)
+        refused("TW0465", "got K = 96, need a K that they divide; add columns of zeros",
+                odd + " --group 64")
 
     def test_other_versions_and_extents_are_refused(self):
         self.test_int8_pairs()

@@ -2,8 +2,11 @@
 // checkpoint_tensors.cpp  Names of a weight's tensors, tried in turn.
 #include "tools/operand/checkpoint_tensors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "tools/io/file_types.hpp"
@@ -46,6 +49,24 @@ std::optional<checkpoint_tensor> find(mapped_file const& file, std::string const
     refuse("TW0468", "type of " + in_quotes(name), t->dtype,
            "a type that holds 4-bit weights, their scales or zero points");
   return checkpoint_tensor{*type, t->shape, file.content().data() + list.data_at + t->begin_bytes};
+}
+
+/// "the file has up.qweight and 12 more": names that state 4 bits.
+std::string weights_in(matrix_address const& at) {
+  if (at.format != file_format::safetensors) return "";
+  mapped_file const file(at.path);
+  std::string first;
+  int count = 0;
+  for (tensor_entry const& t : list_safetensors(file.content(), at.path).tensors) {
+    bool const named = std::ranges::any_of(known_suffixes, [&](suffixes const& s) {
+      std::string_view const end = s.values;
+      return end != ".weight" && !end.empty() && t.name.ends_with(end);
+    });
+    if (named && ++count == 1) first = t.name;
+  }
+  if (count == 0) return "";
+  return fmt::format("the file has {}{}; ", in_quotes(first),
+                     count == 1 ? "" : fmt::format(" and {} more", count - 1));
 }
 
 }  // namespace
@@ -101,7 +122,7 @@ checkpoint_file::checkpoint_file(addresses const& at) {
   }
   refuse("TW0468", "4-bit weight", in_quotes(weight.tensor) + " in " + weight.path,
          "a tensor with scales: NAME.qweight, NAME.weight_packed, NAME_blocks or NAME.weight",
-         "--scales FILE.safetensors:TENSOR names them");
+         weights_in(weight) + "--scales FILE.safetensors:TENSOR names the scales");
 }
 
 }  // namespace tw

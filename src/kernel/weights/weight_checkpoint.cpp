@@ -99,11 +99,14 @@ struct filling {
   }
 };
 
+constexpr char const* whole_groups = "add zeros along K up to a whole group, and quantise again";
+
 /// The format of int4 with scales of `groups` for K elements of a row.
 weight_format int4_of(checkpoint_tensors const& t, checkpoint_options const& o, std::int64_t k,
                       std::int64_t groups, weight_zeros zeros) {
   if (!is_wide_float(t.scales.type)) refuse(t, "scales of bf16, f16 or f32");
-  if (groups < 1 || k % groups != 0) refuse(t, "groups of one size along K");
+  if (groups < 1 || k % groups != 0)
+    refuse(t, fmt::format("scales that divide K = {} into groups of one size", k), whole_groups);
   elem scale = o.scale.value_or(t.scales.type);
   if (scale == elem::f32)
     refuse(t, "scales of bf16 or f16", "say which type they are rounded to: --scales-to bf16");
@@ -251,7 +254,10 @@ checkpoint_weights bytes(checkpoint_tensors const& t, checkpoint_options const& 
     format = {weight_code::nvfp4, elem::ue4m3, weight_zeros::none, 16};
     layout = "NVFP4 rows", scale = elem::ue4m3;
   } else {
-    refuse(t, "for K elements of e2m1 scales of ue8m0 (or u8) for 32, or of e4m3 for 16");
+    refuse(t,
+           fmt::format(
+               "of K = {} elements of e2m1 scales of ue8m0 (or u8) for 32, or of e4m3 for 16", k),
+           whole_groups);
   }
   weights_desc d{n, k, e, format};
   if (t.second) {

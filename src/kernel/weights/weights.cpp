@@ -204,19 +204,23 @@ weights_desc read_weights_header(std::span<std::byte const> prepared) {
   return read_weights_header(prepared, static_cast<std::int64_t>(prepared.size()));
 }
 
-weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64_t bytes) {
-  auto const refuse = [](std::string what, std::string got, std::string need) {
-    throw rejected({"TW0466", std::move(what), std::move(got), std::move(need),
-                    "`tilewright prepare` writes prepared weights"});
-  };
+namespace {
+
+[[noreturn]] void refuse_header(std::string what, std::string got, std::string need) {
+  throw rejected({"TW0466", std::move(what), std::move(got), std::move(need),
+                  "`tilewright prepare` writes prepared weights"});
+}
+
+/// The header of possible weights.
+weights_desc parsed_header(std::span<std::byte const> prepared) {
   header h{};
   if (!is_prepared(prepared) || prepared.size() < weights_header_bytes)
-    refuse("prepared weights", fmt::format("{} bytes without their header", prepared.size()),
-           "a header of 256 bytes that begins with TWWEIGHT");
+    refuse_header("prepared weights", fmt::format("{} bytes without their header", prepared.size()),
+                  "a header of 256 bytes that begins with TWWEIGHT");
   std::memcpy(&h, prepared.data(), sizeof h);
   if (h.version != weights_version)
-    refuse("version of prepared weights", fmt::format("{}", h.version),
-           fmt::format("{}", weights_version));
+    refuse_header("version of prepared weights", fmt::format("{}", h.version),
+                  fmt::format("{}", weights_version));
   weights_desc w{h.n,
                  h.k,
                  h.matrices,
@@ -228,13 +232,35 @@ weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64
   if (h.code > static_cast<std::uint32_t>(weight_code::int4) || h.scale >= elem_count ||
       h.zeros > static_cast<std::uint32_t>(weight_zeros::floats) || h.group > 1U << 30 ||
       h.order / 2 > static_cast<std::uint32_t>(gating::split))
-    refuse("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
-           "a format of this version");
-  if (auto const why = accept(w)) refuse(why->what, why->got, why->need);
-  if (h.bytes != w.bytes() || bytes != w.bytes())
-    refuse("size of prepared weights", fmt::format("{} bytes", bytes),
-           fmt::format("{} bytes for {} x ({}, {})", w.bytes(), w.matrices, w.n, w.k));
+    refuse_header("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
+                  "a format of this version");
+  if (auto const why = accept(w)) refuse_header(why->what, why->got, why->need);
+  if (h.bytes != w.bytes())
+    refuse_header("size of prepared weights", fmt::format("{} bytes", h.bytes),
+                  fmt::format("{} bytes for {} x ({}, {})", w.bytes(), w.matrices, w.n, w.k));
   return w;
+}
+
+}  // namespace
+
+weights_desc read_weights_header(std::span<std::byte const> prepared, std::int64_t bytes) {
+  weights_desc const w = parsed_header(prepared);
+  if (bytes != w.bytes())
+    refuse_header("size of prepared weights", fmt::format("{} bytes", bytes),
+                  fmt::format("{} bytes for {} x ({}, {})", w.bytes(), w.matrices, w.n, w.k));
+  return w;
+}
+
+void check_weights_header(weights_desc const& wanted, void const* at) {
+  weights_desc const w =
+      parsed_header({static_cast<std::byte const*>(at), std::size_t{weights_header_bytes}});
+  if (w.n == wanted.n && w.k == wanted.k && w.matrices >= wanted.matrices &&
+      w.format == wanted.format)
+    return;
+  auto const text = [](weights_desc const& x) {
+    return fmt::format("{} x ({}, {}), {}", x.matrices, x.n, x.k, text_of(x.format));
+  };
+  refuse_header("prepared weights of a GEMM", text(w), text(wanted));
 }
 
 void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_out const& to) {

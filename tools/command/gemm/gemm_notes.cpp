@@ -66,8 +66,11 @@ std::vector<std::string> notes_of(gemm_request const& r, gemm_files const& f) {
   for (role const x : a_and_b) add_notes(r, f, x, notes);
   if (f.weights() && !f.weights()->checkpoint_layout().empty())
     notes.push_back(fmt::format(
-        "B was prepared first, on the host: `tilewright prepare {} w.npy` does that once",
-        r.of.b.file));
+        "B was prepared first, on the host: `tilewright prepare {} w.npy{}` does that once",
+        r.of.b.file,
+        f.weights()->desc().format.gate == gating::none    ? ""
+        : f.weights()->desc().format.gate == gating::split ? " --gate split"
+                                                           : " --gate interleaved"));
   return notes;
 }
 

@@ -60,6 +60,9 @@ void write_weights_header(weights_desc const& w, void* to);
 weights_desc read_weights_header(std::span<std::byte const> prepared);
 /// By the header in this process's memory, of prepared weights of `bytes` bytes elsewhere.
 weights_desc read_weights_header(std::span<std::byte const> header, std::int64_t bytes);
+/// Throws `rejected` TW0466 unless a header in this process's memory is of weights that a problem
+/// takes: with the extents and the format of `wanted`, and its matrices or more.
+void check_weights_header(weights_desc const& wanted, void const* at);
 /// Do these bytes begin as prepared weights do?
 bool is_prepared(std::span<std::byte const> bytes);
 
