@@ -12,6 +12,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -163,7 +164,11 @@ class gemm_runner {
     }
     if (facts_.scaled && !in_main_loop) return false;
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
-    if (facts_.weights) weights(p, weighted).gate = p.epilogue.gate;
+    if (facts_.weights) {
+      weights(p, weighted).gate = p.epilogue.gate;
+      write_weights_header({outer_extent(p, weighted), k, 1, weights(p, weighted)},
+                           prepared.data());
+    }
     if (grouped && facts_.epilogue.ops && any(0, 1) != 0)
       p.epilogue.row_weight = axis == group_axis::m ? along::rows : along::cols;
     constexpr std::int64_t levels_of_d = 4;

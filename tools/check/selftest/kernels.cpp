@@ -90,7 +90,8 @@ class trial {
     std::vector<std::byte> prepared;
     role const weighted = swapped_ ? role::b : role::a;
     if (facts_.weights)
-      prepared = random_weights({outer_extent(p_, weighted), p_.k, 1, facts_.weights}, random);
+      prepared =
+          random_weights({outer_extent(p_, weighted), p_.k, 1, weights(p_, weighted)}, random);
     array blocks(elem::u8, order::row_major, 1, 1,
                  std::max<std::int64_t>(1, static_cast<std::int64_t>(prepared.size())));
     std::ranges::copy(prepared, blocks.data());
@@ -195,6 +196,8 @@ class trial {
                              .form = group_form::sizes,
                              .count = static_cast<std::int64_t>(sizes_.size()),
                              .index_bits = 64};
+      if (facts_.scaled && axis == group_axis::k)
+        p_.groups->scale_blocks = (p_.k + scale_block_k - 1) / scale_block_k;
     }
     d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
     order const d = swapped_ ? row_major : facts_.d_order.value_or(row_major);
@@ -202,10 +205,11 @@ class trial {
     for (role const x : a_and_b) {
       scaled_operand const of{x == role::b, outer_extent(p_, x), p_.k};
       if (facts_.block_scaled) scale(p_, x) = make_block_scale(of, *facts_.block_scaled);
-      // A scale for each of the rows, or of the columns that groups divide.
+      // A scale for each of the rows, or of the columns that groups divide; of K for both.
       role const each = facts_.groups == group_axis::n ? role::b : role::a;
+      bool const of_lines = x == each || axis == group_axis::k;
       if (facts_.scaled)
-        scale(p_, x) = make_scale(of, x == each ? scaling::block_1x128 : scaling::block_128x128);
+        scale(p_, x) = make_scale(of, of_lines ? scaling::block_1x128 : scaling::block_128x128);
     }
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;

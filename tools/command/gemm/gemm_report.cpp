@@ -249,8 +249,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   for (std::string const& note : notes_of(r, f)) text += fmt::format("note     {}\n", note);
   if (f.nothing_to_compute())
     return text + fmt::format("note     {}: nothing was computed\n",
-                              p.groups && p.groups->count == 0 ? "no groups"
-                                                               : "D has no elements");
+                              p.groups && p.groups->count == 0 ? "no groups" : "D has no elements");
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
                                    run.threads == 1 ? "" : "s");
