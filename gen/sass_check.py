@@ -52,17 +52,20 @@ def config_of(name):
     return found and found[1]
 
 
+def loops_over_k(code, what):
+    """The smallest loops around instructions whose names match, as lists of numbers."""
+    loops = sass.innermost_loops(code)
+    around = {tuple(loops[n]) for n, i in enumerate(code) if what.fullmatch(i.name) and loops[n]}
+    # Of a first step outside the loop over K, the smallest loop is the one over tiles.
+    return [loop for loop in around if not any(set(other) < set(loop) for other in around)]
+
+
 def loop_rules(code):
     """Complaints about the loops over K, of multiplies and of loads."""
-    loops = sass.innermost_loops(code)
     for what in (MMA, re.compile("UTMALDG")):
-        around = {tuple(loops[n]) for n, i in enumerate(code)
-                  if what.fullmatch(i.name) and loops[n]}
-        # Of a first step outside the loop over K, the smallest loop is the one over tiles.
-        for loop in around:
-            if not any(set(other) < set(loop) for other in around):
-                yield from (f"{code[m].opcode} at {code[m].address:#x} is in a loop over K"
-                            for m in loop if code[m].opcode == "MEMBAR.ALL.GPU")
+        for loop in loops_over_k(code, what):
+            yield from (f"{code[m].opcode} at {code[m].address:#x} is in a loop over K"
+                        for m in loop if code[m].opcode == "MEMBAR.ALL.GPU")
     for n, i in enumerate(code):
         if i.opcode.startswith("BRA.U.ANY"):
             for j in code[:n]:
@@ -98,8 +101,8 @@ def hopper_rules(code):
     if not groups or products % groups or products % STEPS or products // groups < 2:
         yield (f"{products} wgmma in {groups} groups, needed: a multiple of {STEPS}, the steps of "
                "a tile's K, and at least two in a group")
-    waits = opcodes["WARPGROUP.DEPBAR.LE"]
-    if waits > groups + 1:
+    waits, copies = opcodes["WARPGROUP.DEPBAR.LE"], len(loops_over_k(code, MMA))
+    if waits > groups + max(copies, 1):  # each copy of the main loop waits once at its end
         yield f"{waits} waits for {groups} groups of wgmma: they are serialised"
     released = [i for i in code if i.opcode.startswith("USETMAXREG.DEALLOC")]
     taken = [i for i in code if i.opcode.startswith("USETMAXREG.TRY_ALLOC")]

@@ -87,6 +87,11 @@ CASES = [  # what, kernel, code, a part of the complaint, or None
      TENSOR_CODE.replace("UTCHMMA", "UTCHMMA.2CTA").replace("UTCBAR", "UTCBAR.2CTA.MULTICAST")
      .replace("UTMALDG.3D", "UTMALDG.3D.2CTA"), None),
     ("correct, wgmma", HOPPER, WARPGROUP_CODE, None),
+    ("two main loops, with a wait more each", HOPPER, "".join(
+        WARPGROUP_CODE.replace("step", step).replace("  EXIT\n", "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n")
+        for step in ("first", "second")) + "  EXIT\n", None),
+    ("a main loop with two waits more", HOPPER, changed(
+        WARPGROUP_CODE, "  EXIT", "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n" * 2 + "  EXIT"), "serialised"),
     ("a first step outside the loop", HOPPER,
      "tile:\n" + changed(WARPGROUP_CODE, "step:", "".join(
          line + "\n" for line in WARPGROUP_CODE.splitlines()[4:10]) + "step:")
