@@ -364,6 +364,27 @@ TEST(check, elements_that_cannot_be_judged_count_in_any_matrix_of_a_batch) {
     }
 }
 
+/// A size that is not possible fails, also if D has the result of the nearest one.
+TEST(check, the_first_group_whose_number_is_not_possible_is_named) {
+  product x(12, 5, 7, elem::bf16, order::row_major, order::row_major, 3);
+  x.compute(sum_in_order);
+  x.p.groups = group_desc{.count = 3};  // of one B
+  std::int32_t ends[] = {4, 2, 12};
+  gemm_operands o = x.operands();
+  o.groups = ends;
+  check_report const descends = check_gemm(x.p, o);
+  EXPECT_EQ(descends.judged, 12 * 5);
+  EXPECT_EQ(descends.wrong, 0);
+  EXPECT_EQ(descends.bad_group, 1);
+  EXPECT_FALSE(descends.passed());
+  ends[1] = 4;
+  check_report const possible = check_gemm(x.p, o);
+  EXPECT_EQ(possible.bad_group, -1);
+  EXPECT_TRUE(possible.passed());
+  ends[0] = ends[1] = ends[2] = 0;  // nothing to judge
+  EXPECT_TRUE(check_gemm(x.p, o).passed());
+}
+
 TEST(check, large_results_are_sampled_by_rows_from_every_part) {
   product x(100, 8, 16, elem::bf16, order::row_major, order::row_major, 5);
   x.compute(sum_in_order);
