@@ -79,6 +79,7 @@ def changed(text, old, new, count=1):
     return text.replace(old, new, count)
 
 
+WAIT = "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n"
 CASES = [  # what, kernel, code, a part of the complaint, or None
     ("correct", BLACKWELL, TENSOR_CODE, None),
     ("correct, scaled", SCALED, changed(TENSOR_CODE, "step:", "step:\n  UTCCP.T.S tmem[UR4], UR8"),
@@ -88,10 +89,10 @@ CASES = [  # what, kernel, code, a part of the complaint, or None
      .replace("UTMALDG.3D", "UTMALDG.3D.2CTA"), None),
     ("correct, wgmma", HOPPER, WARPGROUP_CODE, None),
     ("two main loops, with a wait more each", HOPPER, "".join(
-        WARPGROUP_CODE.replace("step", step).replace("  EXIT\n", "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n")
+        changed(WARPGROUP_CODE.replace("step", step), "  EXIT\n", WAIT)
         for step in ("first", "second")) + "  EXIT\n", None),
-    ("a main loop with two waits more", HOPPER, changed(
-        WARPGROUP_CODE, "  EXIT", "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n" * 2 + "  EXIT"), "serialised"),
+    ("a main loop with two waits more", HOPPER,
+     changed(WARPGROUP_CODE, "  EXIT", 2 * WAIT + "  EXIT"), "serialised"),
     ("a first step outside the loop", HOPPER,
      "tile:\n" + changed(WARPGROUP_CODE, "step:", "".join(
          line + "\n" for line in WARPGROUP_CODE.splitlines()[4:10]) + "step:")
