@@ -104,7 +104,14 @@ def reference():
         prefix = {"emu": "emu.", "jax": "jax.", "torch": "torch.",
                   "torch_dist": "torch_dist."}.get(module, "")
         text.append(f"### {heading}\n")
-        found = {x.name: x for x in tree.body if isinstance(x, (ast.FunctionDef, ast.ClassDef))}
+        body = list(tree.body)
+        for x in tree.body:  # functions that the module takes from another one
+            if isinstance(x, ast.ImportFrom) and x.level == 1 and x.module is not None:
+                with open(os.path.join(os.path.dirname(path), x.module + ".py"),
+                          encoding="utf-8") as file:
+                    body += ast.parse(file.read()).body
+        found = {x.name: x for x in reversed(body)
+                 if isinstance(x, (ast.FunctionDef, ast.ClassDef))}
         for name in names:
             node = found[name]
             doc = ast.get_docstring(node, clean=False)

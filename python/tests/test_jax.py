@@ -270,7 +270,8 @@ def test_ragged_dot_refuses():
             twj.ragged_dot(x, w, jnp.asarray([4, 5], jnp.int32)).block_until_ready()
 
 
-def test_gemms_over_the_devices_of_a_mesh():
+@pytest.mark.parametrize("devices", [1, 2, 3])
+def test_gemms_over_the_devices_of_a_mesh(devices):
     """In a separate process, since the number of host devices is fixed when JAX starts."""
     import os
     import subprocess
@@ -282,34 +283,60 @@ import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, PartitionSpec as P
 import tilewright, tilewright.jax as twj
 mesh = Mesh(np.array(jax.devices()), ("tp",))
-assert len(jax.devices()) == 2
+count = len(jax.devices())
 rng = np.random.default_rng(1)
 ints = lambda *s: jnp.asarray(rng.integers(-2, 3, s), jnp.float32)
-x, w, v = ints(16, 24), ints(24, 32), ints(32, 24)
+x, w, v = ints(8 * count, 12), ints(12, 16 * count), ints(16 * count, 24)
 try:
     shard = jax.shard_map
 except AttributeError:
     from jax.experimental.shard_map import shard_map as shard
 import inspect
 kept = {k: False for k in ("check_vma", "check_rep") if k in inspect.signature(shard).parameters}
-def layer(x, w, v):
-    y = twj.all_gather_matmul(x, w, "tp")
-    return (twj.matmul_reduce_scatter(y, v, "tp"), twj.matmul_all_reduce(y, v, "tp"))
-f = jax.jit(shard(layer, mesh=mesh, in_specs=(P("tp"), P(None, "tp"), P("tp")),
-                  out_specs=(P("tp"), P()), **kept))
-z, u = f(x, w, v)
-want = np.asarray(x) @ np.asarray(w) @ np.asarray(v)
-np.testing.assert_array_equal(z, want)
-np.testing.assert_array_equal(u, want)
-try:
-    twj.all_gather_matmul(x, w, "tp", path="pieces")
-except tilewright.RefusedError as e:
-    assert "TW0904" in str(e)
-else:
-    raise AssertionError("not refused")
+given = (P("tp"), P(None, "tp"), P("tp"))
+over_devices = lambda f, out: jax.jit(shard(f, mesh=mesh, in_specs=given, out_specs=out, **kept))
+exact = lambda a, b: np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+y = np.asarray(x) @ np.asarray(w)
+gradients = []
+for path in (None, "serial", "two-pieces", "pieces"):
+    def layer(x, w, v):
+        y, y2 = twj.all_gather_matmul(x, [w, w], "tp", path=path, alpha=2.0)
+        return (y, twj.matmul_reduce_scatter(y, v, "tp", path=path, float32_partials=True),
+                twj.matmul_all_reduce(y2, v, "tp", path=path))
+    got = over_devices(layer, (P(None, "tp"), P("tp"), P()))(x, w, v)
+    for one, want in zip(got, (2 * y, 2 * y @ v, 2 * y @ v)):
+        exact(one, want)
+    def loss(x, w, v):
+        y = twj.all_gather_matmul(x, w, "tp", path=path)
+        return jax.lax.psum(twj.matmul_reduce_scatter(y, v, "tp", path=path).sum(), "tp")
+    gradients.append(over_devices(jax.grad(loss, argnums=(0, 1, 2)), given)(x, w, v))
+for other in gradients[1:]:
+    for one, want in zip(other, gradients[0]):
+        exact(one, want)
+# Order of the devices: 1e8 - 1e8 + 1 is 1, and 1 + 1e8 - 1e8 is 0 in float32.
+if count == 3:
+    terms = jnp.asarray([1e8, -1e8, 1.0], jnp.float32)
+    part = lambda x, w, v: twj.matmul_all_reduce(
+        jnp.ones((3, 4)), jnp.full((4, 8), terms[jax.lax.axis_index("tp")] / 4), "tp",
+        path="pieces")
+    exact(over_devices(part, P())(x, w, v), np.ones((3, 8)))
+wrong = [lambda x, w, v: twj.all_gather_matmul(x, w, "tp", path="direct"),
+         lambda x, w, v: twj.matmul_all_reduce(x, w, "tp", path="gated"),
+         lambda x, w, v: twj.all_gather_matmul(x, w, "tp", path="pieces", c=w),
+         lambda x, w, v: twj.matmul_all_reduce(x, w, "tp", bias=v[0])]
+if count > 1:
+    wrong.append(lambda x, w, v: twj.matmul_all_reduce(x[:count + 1], w, "tp", path="pieces"))
+for call in wrong:
+    try:
+        over_devices(call, P())(x, w, v)
+    except tilewright.RefusedError as e:
+        assert "TW0904" in str(e)
+    else:
+        raise AssertionError("not refused")
 print("right")
 """
-    environment = dict(os.environ, XLA_FLAGS="--xla_force_host_platform_device_count=2")
+    environment = dict(os.environ,
+                       XLA_FLAGS=f"--xla_force_host_platform_device_count={devices}")
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
                           text=True, timeout=300, check=False)
     assert done.stdout.strip().endswith("right"), done.stdout + done.stderr
