@@ -78,16 +78,8 @@ std::vector<range> shared_with_tiles(range own, std::int64_t m) {
   return {{own.begin, first - own.begin}, {last, own.end() - last}};
 }
 
-}  // namespace
-
-std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
-
-void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
-                     call_options const& how) {
-  all_gather_gemm(g, {{p, o}}, how);
-}
-
-void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_options const& how) {
+void run(group const& g, std::vector<gemm_call> const& calls, call_options const& how,
+         bool& begins) {
   check_one_a(calls);
   group::membership& m = g.state();
   gemm_problem const& p = calls.front().problem;
@@ -151,6 +143,7 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
     gemm_slice const whole = gathered_of(call);
     rows_of(g, call.problem, how);
     check_accepted(own_rows);
+    m.check_memory(addresses_of(call.problem, call.operands, own.size, p.m), how);
     check_accepted(whole.problem);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       gemm_slice s = slice_of(whole.problem, whole.operands, extent::m, steps[i].rows);
@@ -174,13 +167,13 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
       if (!copies.empty()) to = copies[0];
     x.most_bytes = most_bytes;
     x.before = {rank_act::gemm, {0, p.m}};
-    run_call(m, text, how, beginning::by_exchange, [&] {
+    run_call(m, begins, text, how, beginning::by_exchange, [&] {
       m.run(x);
       for (planned_gemm const& gemm : gemms[0]) gemm.run(m);
     });
     return;
   }
-  run_call(m, text, how, by_nccl ? beginning::together : beginning::alone, [&] {
+  run_call(m, begins, text, how, by_nccl ? beginning::together : beginning::alone, [&] {
     if (by_nccl) {
       std::vector<range> parts;
       for (int r = 0; r < rows.ranks(); ++r) {
@@ -220,6 +213,19 @@ void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_o
       for (planned_gemm const& gemm : gemms[i]) gemm.run(m);
     }
   });
+}
+
+}  // namespace
+
+std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
+
+void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
+                     call_options const& how) {
+  all_gather_gemm(g, {{p, o}}, how);
+}
+
+void all_gather_gemm(group const& g, std::vector<gemm_call> const& calls, call_options const& how) {
+  attempt_call(g, [&](bool& begins) { run(g, calls, how, begins); });
 }
 
 }  // namespace tw::dist

@@ -74,10 +74,24 @@ class planned_gemm {
   std::optional<gate_form> gate_;
 };
 
+/// A call of a user, which is refused or begins: work(begins), which hands `begins` to run_call().
+/// The peers learn of a refusal.
+template <class Work>
+void attempt_call(group const& g, Work const& work) {
+  bool begins = false;
+  try {
+    work(begins);
+  } catch (std::exception const& e) {
+    if (!begins) g.state().refuse_call(e.what());
+    throw;
+  }
+}
+
 /// Runs `work` as the next call of the group. If it throws, the group is broken.
 template <class Work>
-void run_call(group::membership& m, std::string const& problem, call_options const& how,
-              beginning by, Work const& work) {
+void run_call(group::membership& m, bool& begins, std::string const& problem,
+              call_options const& how, beginning by, Work const& work) {
+  begins = true;
   m.begin(problem, how, by);
   try {
     work();

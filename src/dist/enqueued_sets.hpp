@@ -22,9 +22,10 @@ class enqueued_sets {
     ++sets_[static_cast<int>(kind)][from][to];
     changed_.notify_all();
   }
-  /// Returns when rank `from` has enqueued a set for each wait of rank `to`, when the group breaks,
-  /// or after the time: the launch then reports it.
-  void wait(rank_flag kind, int from, int to, double timeout_s) {
+  /// Returns when rank `from` has enqueued a set for each wait of rank `to`, or has refused call
+  /// `call` (has_refused()), when the group breaks, or after the time: the launch then reports it.
+  void wait(rank_flag kind, int from, int to, std::uint32_t call, std::uint32_t refused,
+            double timeout_s) {
     std::unique_lock lock(mutex_);
     std::uint64_t const need = ++waits_[static_cast<int>(kind)][from][to];
     std::uint64_t const& have = sets_[static_cast<int>(kind)][from][to];
@@ -35,8 +36,14 @@ class enqueued_sets {
         if (std::atomic_ref(r->whole).load(std::memory_order_acquire) != 0) return true;
       return false;
     };
-    while (have < need && !broken() && std::chrono::steady_clock::now() < end)
+    while (have < need && !has_refused(refusals_[from], call, refused) && !broken() &&
+           std::chrono::steady_clock::now() < end)
       changed_.wait_for(lock, std::chrono::milliseconds(5));
+  }
+  void refuse(int rank, std::uint64_t refusals) {
+    std::scoped_lock const lock(mutex_);
+    refusals_[rank] = refusals;
+    changed_.notify_all();
   }
   void stop() {
     std::scoped_lock const lock(mutex_);
@@ -57,6 +64,7 @@ class enqueued_sets {
   std::mutex mutex_;
   std::condition_variable changed_;
   counts sets_ = {}, waits_ = {};
+  std::uint64_t refusals_[arena_ranks] = {};
   std::vector<failure_record const*> reports_;
   bool stopped_ = false;
 };

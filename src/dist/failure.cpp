@@ -21,7 +21,7 @@ std::string words(call_text const& t) {
 failure_text text_of(failure_record const& r, int rank) {
   failure_text f{r.why, static_cast<int>(r.by) == rank, r.epoch, ""};
   int const by = static_cast<int>(r.by), of = static_cast<int>(r.of);
-  std::string const before = text_of(awaited{r.act, {r.first_row, r.rows}});
+  std::string const before = text_of(r.place);
   switch (r.why) {
     case rank_failure::late:
       f.text = late_text(by, static_cast<double>(r.waited_ns) * 1e-9, of, r.epoch, before,
@@ -32,6 +32,9 @@ failure_text text_of(failure_record const& r, int rank) {
       f.text = problems_text(by, words(r.text[0]), of, words(r.text[1]));
       break;
     case rank_failure::left: f.text = left_text(by, of, r.epoch, before); break;
+    case rank_failure::refused:
+      f.text = refused_text(by, of, r.epoch, before, words(r.text[0]));
+      break;
     case rank_failure::none:
     case rank_failure::stopped: f.text = words(r.text[0]);
   }

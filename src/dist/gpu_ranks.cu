@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "dispatch/gated.hpp"
@@ -13,9 +14,11 @@
 #include "dispatch/plan_cache.hpp"
 #include "dist/enqueued_sets.hpp"
 #include "dist/failure.hpp"
+#include "dist/gpu_memory.hpp"
 #include "dist/gpu_parts.hpp"
 #include "dist/membership.hpp"
 #include "dist/nccl.hpp"
+#include "dist/nccl_collectives.hpp"
 #include "tilewright/arch/cuda/launch.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/round_up.hpp"
@@ -33,7 +36,13 @@ int current_ordinal() {
   return ordinal;
 }
 
-class gpu_rank final : public group::membership, public collectives {
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  must(cudaDeviceGetAttribute(&value, which, device), "attribute of a device");
+  return value;
+}
+
+class gpu_rank final : public group::membership {
  public:
   /// `memory` keeps the arenas alive; `nccl`: the arena is of NCCL; `sets`: of virtual ranks.
   gpu_rank(int rank, std::vector<void*> const& arenas, group_options const& options,
@@ -43,7 +52,8 @@ class gpu_rank final : public group::membership, public collectives {
         memory_(std::move(memory)),
         nccl_(std::move(nccl)),
         sets_(std::move(sets)),
-        device_(current_ordinal()) {
+        device_(current_ordinal()),
+        reads_host_(attribute(cudaDevAttrPageableMemoryAccess, device_) != 0) {
     if (sets_) sets_->add_report(report_.get());
     view_.rank = rank, view_.ranks = ranks();
     view_.report = report_.get();
@@ -57,6 +67,7 @@ class gpu_rank final : public group::membership, public collectives {
     std::uint64_t const epoch = options.epoch;
     must(cudaMemcpy(&own().epoch, &epoch, sizeof epoch, cudaMemcpyHostToDevice),
          "copy of the epoch to an arena");
+    if (nccl_) collectives_.emplace(*nccl_, &stream_);
     load_kernels();
   }
 
@@ -84,7 +95,7 @@ class gpu_rank final : public group::membership, public collectives {
   int device() const override { return device_; }
   bool shares_gpu() const override { return shares_gpu_; }
   bool reaches_all() const override { return reaches_all_; }
-  collectives* nccl() override { return nccl_ == nullptr ? nullptr : this; }
+  collectives* nccl() override { return collectives_ ? &*collectives_ : nullptr; }
 
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                         call_options const&) const override {
@@ -98,6 +109,14 @@ class gpu_rank final : public group::membership, public collectives {
     return cached_gated_plan(p, o, gpu_device(), device_);
   }
 
+  void check_memory(std::vector<operand_address> const& list,
+                    call_options const& how) const override {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    must(cudaStreamIsCapturing(how.stream, &status), "stream of a call of a group");
+    bool const captured = status != cudaStreamCaptureStatusNone;
+    check_places(list, {device_, reads_host_, captured}, memory_of_gpu());
+  }
+
   void begin(std::string const& problem, call_options const& how, beginning by) override {
     check_device();
     if (in_call_.exchange(true))
@@ -107,6 +126,8 @@ class gpu_rank final : public group::membership, public collectives {
     try {
       refuse_if_reported();
       ++calls_;
+      count_call();
+      view_.call = call_number(), view_.refused = refused_before();
       stream_ = how.stream;
       copies_used_ = false;
       problem_ = problem + ", buffer " + std::to_string(calls_ % 2);
@@ -185,12 +206,11 @@ class gpu_rank final : public group::membership, public collectives {
   void wait(rank_flag kind, std::vector<int> const& from, awaited const& before) override {
     if (from.empty()) return;
     for (int const r : from)
-      if (sets_) sets_->wait(kind, r, rank(), options().timeout_s);
+      if (sets_) wait_until_enqueued(kind, r);
     wait_for_ranks_params p = {};
     p.at = view_;
     for (int const r : from) p.from |= 1U << r;
-    p.flag = kind, p.act = before.act;
-    p.first_row = before.rows.begin, p.rows = before.rows.size;
+    p.flag = kind, p.before = {before.act, before.rows.begin, before.rows.size};
     must(launch<wait_for_ranks_kernel>(1, p, stream_), "launch that waits for ranks");
   }
 
@@ -205,7 +225,7 @@ class gpu_rank final : public group::membership, public collectives {
     int const most_ctas = sets_ ? std::max(1, exchange_ctas / ranks()) : exchange_ctas;
     p.ctas = static_cast<int>(std::clamp<std::int64_t>(x.most_bytes / bytes_of_cta, 1, most_ctas));
     p.unit = x.unit;
-    p.act = x.before.act, p.first_row = x.before.rows.begin, p.rows = x.before.rows.size;
+    p.before = {x.before.act, x.before.rows.begin, x.before.rows.size};
     for (int r = 0; r < ranks(); ++r) {
       placed_lines const& c = x.to[static_cast<std::size_t>(r)];
       p.to[r] = {c.from,         buffer(r) + c.offset,         c.of.from_stride,
@@ -216,10 +236,32 @@ class gpu_rank final : public group::membership, public collectives {
     for (int r = 0; r < ranks(); ++r)
       if (sets_ && r != rank()) sets_->add(rank_flag::begun, rank(), r);
     for (int r = 0; r < ranks(); ++r)
-      if (sets_ && r != rank()) sets_->wait(rank_flag::begun, r, rank(), options().timeout_s);
+      if (sets_ && r != rank()) wait_until_enqueued(rank_flag::begun, r);
     constexpr bool after_prologue = true;
     must(launch<exchange_kernel>(p.ctas, p, stream_, after_prologue),
          "launch that exchanges small results");
+  }
+
+  void tell_refusal(std::uint64_t refusals, std::string const& why) override {
+    on_device const here(device_);
+    std::scoped_lock const lock(stopping_);
+    // The caller may capture: its graph must not contain these copies.
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+    put_text(refusal_->text, why);
+    refusal_->word = refusals;
+    static_cast<void>(cudaMemcpyAsync(&own().refusal[static_cast<std::uint32_t>(refusals) % 2],
+                                      &refusal_->text, sizeof(call_text), cudaMemcpyDefault,
+                                      urgent_));
+    for (int peer = 0; peer < ranks(); ++peer)
+      if (peer != rank() && view_.heads[peer] != nullptr)
+        static_cast<void>(cudaMemcpyAsync(&view_.heads[peer]->refusals[rank()].value,
+                                          &refusal_->word, sizeof refusals, cudaMemcpyDefault,
+                                          urgent_));
+    static_cast<void>(cudaStreamSynchronize(urgent_));
+    static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+    static_cast<void>(cudaGetLastError());
+    if (sets_) sets_->refuse(rank(), refusals);
   }
 
   void break_all(std::string const& why) override {
@@ -254,94 +296,21 @@ class gpu_rank final : public group::membership, public collectives {
       refuse_failure(f, options().timeout_s);
   }
 
-  // NCCL's collectives.
-  void gather(void const* mine_at, std::byte* all, std::vector<range> const& parts) override {
-    nccl_functions const& f = nccl_->nccl();
-    constexpr int bytes = 0;  // ncclInt8
-    range const& mine = parts[static_cast<std::size_t>(rank())];
-    bool even = true;
-    for (std::size_t r = 0; r < parts.size(); ++r)
-      even = even && parts[r] == range{static_cast<std::int64_t>(r) * mine.size, mine.size};
-    if (even) {
-      check_nccl(f,
-                 f.all_gather(mine_at, all, static_cast<std::size_t>(mine.size), bytes,
-                              nccl_->comm(), stream_),
-                 "ncclAllGather", nccl_->comm());
-      return;
-    }
-    together([&] {
-      for (std::size_t r = 0; r < parts.size(); ++r)
-        if (!parts[r].empty())
-          check_nccl(
-              f,
-              f.broadcast(mine_at, all + parts[r].begin, static_cast<std::size_t>(parts[r].size),
-                          bytes, static_cast<int>(r), nccl_->comm(), stream_),
-              "ncclBroadcast", nccl_->comm());
-    });
-  }
-
-  void reduce_scatter(void const* all, void* to, std::vector<range> const& parts,
-                      elem type) override {
-    nccl_functions const& f = nccl_->nccl();
-    range const& mine = parts[static_cast<std::size_t>(rank())];
-    bool even = true;
-    for (std::size_t r = 0; r < parts.size(); ++r)
-      even = even && parts[r] == range{static_cast<std::int64_t>(r) * mine.size, mine.size};
-    if (even) {
-      check_nccl(f,
-                 f.reduce_scatter(all, to, static_cast<std::size_t>(mine.size), nccl_type(type),
-                                  nccl_sum, nccl_->comm(), stream_),
-                 "ncclReduceScatter", nccl_->comm());
-      return;
-    }
-    together([&] {
-      for (std::size_t r = 0; r < parts.size(); ++r)
-        if (!parts[r].empty())
-          check_nccl(f,
-                     f.reduce(element_at(all, type, parts[r].begin), to,
-                              static_cast<std::size_t>(parts[r].size), nccl_type(type), nccl_sum,
-                              static_cast<int>(r), nccl_->comm(), stream_),
-                     "ncclReduce", nccl_->comm());
-    });
-  }
-
-  void all_reduce(void const* from, void* to, std::int64_t count, elem type) override {
-    nccl_functions const& f = nccl_->nccl();
-    check_nccl(f,
-               f.all_reduce(from, to, static_cast<std::size_t>(count), nccl_type(type), nccl_sum,
-                            nccl_->comm(), stream_),
-               "ncclAllReduce", nccl_->comm());
-  }
-
  private:
-  static constexpr int nccl_sum = 0;  // ncclSum
-
   gpu_arena_head& own() const { return *view_.heads[rank()]; }
   std::byte* buffer_of(std::uint32_t call, int r) const {
     return reinterpret_cast<std::byte*>(view_.heads[r]) + gpu_head_bytes() +
            call % 2 * buffer_bytes(options());
   }
 
-  template <class Calls>
-  void together(Calls const& calls) {
-    nccl_functions const& f = nccl_->nccl();
-    check_nccl(f, f.group_start(), "ncclGroupStart", nccl_->comm());
-    try {
-      calls();
-    } catch (...) {
-      static_cast<void>(f.group_end());
-      throw;
-    }
-    check_nccl(f, f.group_end(), "ncclGroupEnd", nccl_->comm());
+  void wait_until_enqueued(rank_flag kind, int from) const {
+    sets_->wait(kind, from, rank(), call_number(), refused_before(), options().timeout_s);
   }
 
   /// Does memory of this or another process lie on this rank's GPU?
   bool is_here(void const* at) const {
-    cudaPointerAttributes a{};
-    if (cudaPointerGetAttributes(&a, at) == cudaSuccess)
-      return a.type == cudaMemoryTypeDevice && a.device == device_;
-    cudaGetLastError();
-    return false;
+    memory_place const place = memory_of_gpu().place(at);
+    return place.kind == memory_kind::device && place.device == device_;
   }
 
   void check_device() const {
@@ -404,15 +373,21 @@ class gpu_rank final : public group::membership, public collectives {
 
   std::shared_ptr<void> memory_;
   std::shared_ptr<nccl_arena> nccl_;
+  std::optional<nccl_collectives> collectives_;
   std::shared_ptr<enqueued_sets> sets_;
   int device_;
   ranks_view view_ = {};
-  bool reaches_all_ = true, shares_gpu_ = false;
+  bool reads_host_, reaches_all_ = true, shares_gpu_ = false;
   pinned<failure_record> report_, stop_;
   struct failures_seen {
     failure_record failures[2][arena_ranks];
   };
   pinned<failures_seen> seen_;
+  struct refusal_words {
+    std::uint64_t word;
+    call_text text;
+  };
+  pinned<refusal_words> refusal_;
   pinned<std::uint64_t> word_;
   mutable std::mutex stopping_;
   std::atomic<bool> stopped_ = false;
@@ -429,25 +404,6 @@ void check_gpu() {
   if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
 }
 
-device_memory const& memory_of_gpu() {
-  static device_memory const memory = {
-      [](void const* at) {
-        cudaPointerAttributes a{};
-        bool const known = cudaPointerGetAttributes(&a, at) == cudaSuccess;
-        if (!known) cudaGetLastError();
-        return known && a.type == cudaMemoryTypeDevice;
-      },
-      [](void* to, std::int64_t bytes) {
-        must(cudaMemset(to, 0, static_cast<std::size_t>(bytes)), "an arena");
-        must(cudaDeviceSynchronize(), "an arena");
-      },
-      [](void* to, void const* from, std::int64_t bytes) {
-        must(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault),
-             "copy of words of an arena");
-      }};
-  return memory;
-}
-
 }  // namespace
 
 std::int64_t group::gpu_arena_bytes(group_options const& options) {
@@ -458,6 +414,8 @@ group group::from_gpu_addresses(int rank, std::vector<void*> const& arenas,
                                 group_options const& options) {
   check_gpu();
   check_arenas(rank, arenas, options);
+  check_arena_places(rank, arenas, current_ordinal(), gpu_arena_bytes(options),
+                     memory_of_gpu_with_sizes());
   return group(std::make_shared<gpu_rank>(rank, arenas, options, nullptr, nullptr));
 }
 

@@ -73,6 +73,7 @@ void host_rank::begin(std::string const& problem, call_options const& how, begin
     in_call_ = false;
     refuse_broken();
   }
+  count_call();
   ++epoch_;
   digest_ = digest_of(problem);
   problem_ = problem;
@@ -142,6 +143,10 @@ void host_rank::wait_for(rank_flag kind, int peer, std::string const& before) {
     std::uint64_t const seen = flags.load(std::memory_order_acquire);
     std::uint32_t const epoch = epoch_of(seen);
     bool const made = seen != 0;  // the peer has made its group
+    // After the flag, which a rank that makes another call instead sets later.
+    if (has_refused(word(head(peer).refusals).load(std::memory_order_acquire), call_number(),
+                    refused_before()))
+      refuse_refused_call(peer, before);
     if (made && epoch_reached(epoch, epoch_)) {
       // A later call: the peer has compared the digests of this one.
       if (epoch == epoch_ && static_cast<std::uint32_t>(seen) != digest_)
@@ -166,6 +171,19 @@ void host_rank::wait_for(rank_flag kind, int peer, std::string const& before) {
     else
       std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
+}
+
+void host_rank::refuse_refused_call(int peer, std::string const& before) {
+  std::string const why =
+      refused_text(rank(), peer, epoch_, before, head(peer).refusal[(refused_before() + 1) % 2]);
+  break_all(why);
+  refuse_broken_group(why);
+}
+
+void host_rank::tell_refusal(std::uint64_t refusals, std::string const& why) {
+  arena_head& own = head(rank());
+  put_text(own.refusal[static_cast<std::uint32_t>(refusals) % 2], call_text_bytes, why);
+  word(own.refusals).store(refusals, std::memory_order_release);
 }
 
 void host_rank::break_all(std::string const& why) {

@@ -23,13 +23,15 @@ struct alignas(64) call_record {
 inline constexpr int host_flags = 2;  // sent, results
 
 /// The head of an arena; all zero at first. Rank s writes flags[kind][s], left[s] and `broken` of
-/// every arena, and the other members of its arena.
+/// every arena, and the other members of its arena. Peers read its records and its refusals.
 struct arena_head {
   shared_word flags[host_flags][max_ranks];  // epoch << 32 | digest
   shared_word left[max_ranks];               // 1: the rank has destroyed its group
   shared_word broken;                        // 0; 1: `why` is being written; 2: it is there
   char why[512];
-  call_record calls[2];  // of call i: calls[i % 2]
+  call_record calls[2];              // of call i: calls[i % 2]
+  shared_word refusals;              // refusals_word() after the rank's last refusal
+  char refusal[2][call_text_bytes];  // of refusal i of a call: refusal[i % 2]
 };
 
 class host_rank final : public group::membership {
@@ -60,6 +62,7 @@ class host_rank final : public group::membership {
   void break_all(std::string const& why) override;
   bool broken() const override;
   void check() const override;
+  void tell_refusal(std::uint64_t refusals, std::string const& why) override;
 
   static std::int64_t head_bytes();
 
@@ -71,6 +74,7 @@ class host_rank final : public group::membership {
   void wait_for(rank_flag kind, int peer, std::string const& before);
   [[noreturn]] void refuse_broken() const;
   [[noreturn]] void refuse_other_problem(int peer);
+  [[noreturn]] void refuse_refused_call(int peer, std::string const& before);
 
   std::vector<void*> arenas_;
   std::shared_ptr<void> memory_;

@@ -76,17 +76,22 @@ void put_text(char* to, std::size_t bytes, std::string const& text) {
   to[n] = 0;
 }
 
-std::string text_of(awaited const& a) {
-  auto const rows = [&](char const* of) {
-    return fmt::format("{} of {} rows from {}", of, a.rows.size, a.rows.begin);
-  };
-  switch (a.act) {
+std::string text_of(wait_place const& p) {
+  std::string const rows = fmt::format("{} rows from {}", p.rows, p.first_row);
+  if (p.in == rank_waiter::gate)
+    return p.cols > 0 ? fmt::format("the tile of {} and {} columns from {} of its gated GEMM", rows,
+                                    p.cols, p.first_col)
+                      : fmt::format("the end of its gated GEMM, for {}", rows);
+  if (p.in == rank_waiter::exchange)
+    return fmt::format("part {} of {} of the exchange for its {} of {}", p.part + 1, p.parts,
+                       p.act == rank_act::gemm ? "GEMM" : "sum", rows);
+  switch (p.act) {
     case rank_act::begin: return "its first launch";
-    case rank_act::gemm: return rows("its GEMM");
-    case rank_act::sum: return rows("the sum");
+    case rank_act::gemm: return "all tiles of its GEMM of " + rows;
+    case rank_act::sum: return "the sum of " + rows;
     case rank_act::result: break;
   }
-  return rows("D");
+  return "D of " + rows;
 }
 
 std::string late_text(int rank, double waited_s, int peer, std::uint32_t epoch,
@@ -99,6 +104,12 @@ std::string left_text(int rank, int peer, std::uint32_t epoch, std::string const
   return fmt::format(
       "rank {} has destroyed its group, and rank {} waits for it in call {} before {}", peer, rank,
       epoch, before);
+}
+
+std::string refused_text(int rank, int peer, std::uint32_t epoch, std::string const& before,
+                         std::string const& why) {
+  return fmt::format("rank {} has refused call {}, in which rank {} waits for it before {}: {}",
+                     peer, epoch, rank, before, why);
 }
 
 std::string problems_text(int rank, std::string const& problem, int peer,

@@ -3,6 +3,7 @@
 //                 ranks (host_ranks.hpp) do them at once, GPU ranks (gpu_ranks.cu) enqueue them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dist/placement.hpp"
 #include "dist/slice.hpp"
 #include "family/gate_form.hpp"
 #include "tilewright/dist/gemm.hpp"
@@ -46,8 +48,11 @@ struct awaited {
   rank_act act;
   range rows;
 };
-/// "its GEMM of 16 rows from 32".
-std::string text_of(awaited const& a);
+/// "all tiles of its GEMM of 16 rows from 32".
+std::string text_of(wait_place const& p);
+inline std::string text_of(awaited const& a) {
+  return text_of(wait_place{a.act, a.rows.begin, a.rows.size});
+}
 
 /// NCCL's collectives on memory of the group, in the order of the GEMMs. Counts are of elements.
 class collectives {
@@ -105,11 +110,20 @@ class group::membership {
   virtual std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
                                                       call_options const& how) const = 0;
 
+  /// Throws TW0911 for operands that the rank's GPU cannot use in a call with these options.
+  virtual void check_memory(std::vector<operand_address> const&, call_options const&) const {}
   /// Begins the next call: refuses a broken group (TW0906) and a call during another one (TW0903).
   /// `problem`: in words, equal on all ranks.
   virtual void begin(std::string const& problem, call_options const& how, beginning by) = 0;
   /// Ends the call. failed: why it failed, which breaks the group; empty: it did not.
   virtual void end(std::string const& failed) = 0;
+  /// Reports to the peers that this rank refuses its next call, and why: a peer that begins the
+  /// call, instead of refusing it too, breaks the group.
+  void refuse_call(std::string const& why) {
+    ++refused_;
+    if (ranks_ > 1) tell_refusal(refusals_word(begun_, refused_), why);
+  }
+  virtual void tell_refusal(std::uint64_t refusals, std::string const& why) = 0;
 
   /// The receive buffer of this call in a rank's arena, and of the call that begins next.
   virtual std::byte* buffer(int rank) const = 0;
@@ -140,9 +154,21 @@ class group::membership {
   /// Throws TW0901, TW0905 or TW0906 if the group is broken.
   virtual void check() const = 0;
 
+ protected:
+  /// Of a call that begins.
+  void count_call() {
+    ++begun_;
+    refused_before_ = refused_.exchange(0);
+  }
+  std::uint32_t call_number() const { return begun_; }
+  std::uint32_t refused_before() const { return refused_before_; }
+
  private:
   int rank_, ranks_;
   group_options options_;
+  // Calls; refusals after the last call, and before it (has_refused()).
+  std::atomic<std::uint32_t> begun_ = 0, refused_ = 0;
+  std::uint32_t refused_before_ = 0;
 };
 
 /// Throws `rejected` (TW0903) for impossible ranks or options.
@@ -168,6 +194,8 @@ inline void put_text(call_text& to, std::string const& text) {
 std::string late_text(int rank, double waited_s, int peer, std::uint32_t epoch,
                       std::string const& before, std::string const& seen);
 std::string left_text(int rank, int peer, std::uint32_t epoch, std::string const& before);
+std::string refused_text(int rank, int peer, std::uint32_t epoch, std::string const& before,
+                         std::string const& why);
 std::string problems_text(int rank, std::string const& problem, int peer,
                           std::string const& of_peer);
 std::string disagreement_text(std::uint32_t epoch, std::string const& problems);

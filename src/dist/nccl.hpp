@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "dist/placement.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/dist/group.hpp"
 
@@ -53,15 +53,6 @@ void check_nccl(nccl_functions const& nccl, int result, char const* call, ncclCo
 
 /// ncclDataType_t of partial results: f32, bf16, f16 or s32.
 int nccl_type(elem type);
-
-/// Device memory as the code of nccl.cpp sees it: tests have host memory.
-struct device_memory {
-  /// Is it an address of device memory?
-  std::function<bool(void const*)> contains;
-  std::function<void(void* to, std::int64_t bytes)> clear;
-  /// Copies between device and host; done when it returns.
-  std::function<void(void* to, void const* from, std::int64_t bytes)> copy;
-};
 
 /// An arena of NCCL's memory in a window of all ranks.
 class nccl_arena {

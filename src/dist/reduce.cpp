@@ -200,7 +200,7 @@ exchange direct_exchange(gemm_slice const& sum, reduce_buffer const& b, shards c
 }
 
 void run(operation op, group const& g, gemm_problem const& p, gemm_operands const& o,
-         call_options const& how) {
+         call_options const& how, bool& begins) {
   group::membership& m = g.state();
   shards const rows = rows_of(g, p, how);
   int const rank = g.rank(), ranks = g.ranks();
@@ -232,9 +232,10 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   check_accepted(partial);
   check_accepted(result);
   check_capacity(g, b.bytes, text);
+  m.check_memory(addresses_of(p, o, p.m, result.m), how);
   if (ranks == 1 && m.on_gpu() && !p.reproducible) {
     planned_gemm const whole({p, o}, m, how);
-    run_call(m, text, how, beginning::alone, [&] { whole.run(m); });
+    run_call(m, begins, text, how, beginning::alone, [&] { whole.run(m); });
     return;
   }
 
@@ -259,7 +260,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
 
   if (by_nccl) {
     gemm_slice const sum = all_rows ? gemm_slice{p, o} : mine;
-    run_call(m, text, how, beginning::together, [&] {
+    run_call(m, begins, text, how, beginning::together, [&] {
       gemms[0].run(m);
       reduce_by_nccl(m, sum, b, rows, all_rows);
     });
@@ -269,7 +270,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
     gemm_slice const sum = all_rows ? gemm_slice{p, o} : mine;
     exchange x = direct_exchange(sum, b, rows, all_rows, received, m);
     x.most_bytes = sent_bytes(op, p, rows, type);
-    run_call(m, text, how, beginning::by_exchange, [&] {
+    run_call(m, begins, text, how, beginning::by_exchange, [&] {
       gemms[0].run(m);
       m.run(x);
     });
@@ -283,7 +284,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   };
   std::vector<int> others;
   for (int i = 1; i < ranks; ++i) others.push_back(sender(ranks, rank, i));
-  run_call(m, text, how, beginning::alone, [&] {
+  run_call(m, begins, text, how, beginning::alone, [&] {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       gemms[i].run(m);
       if (!steps[i].sends_to.empty()) m.results_are_there();
@@ -317,11 +318,11 @@ std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& 
 
 void gemm_reduce_scatter(group const& g, gemm_problem const& p, gemm_operands const& o,
                          call_options const& how) {
-  run(operation::gemm_reduce_scatter, g, p, o, how);
+  attempt_call(g, [&](bool& begins) { run(operation::gemm_reduce_scatter, g, p, o, how, begins); });
 }
 void gemm_all_reduce(group const& g, gemm_problem const& p, gemm_operands const& o,
                      call_options const& how) {
-  run(operation::gemm_all_reduce, g, p, o, how);
+  attempt_call(g, [&](bool& begins) { run(operation::gemm_all_reduce, g, p, o, how, begins); });
 }
 
 }  // namespace tw::dist

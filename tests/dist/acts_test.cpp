@@ -64,6 +64,7 @@ class recorder final : public group::membership, public collectives {
     for (int const r : from) add_act("wait " + std::to_string(r));
   }
   void break_all(std::string const&) override {}
+  void tell_refusal(std::uint64_t, std::string const&) override {}
   bool broken() const override { return false; }
   void check() const override {}
 

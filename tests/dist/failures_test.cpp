@@ -138,6 +138,67 @@ TEST(Failures, AShardInsideOfABlockOfScalesIsRefused) {
   EXPECT_EQ(list[1].code, "TW0904") << to_string(list[1]);
 }
 
+/// All kernels for this A lack a gate. Rank 1 has 0 columns, needs none of them, and would wait.
+TEST(Failures, ARankWithoutColumnsIsRefusedIfItsPeerRefuses) {
+  auto const groups = group::virtual_ranks(2, {.timeout_s = 600});
+  auto const list = refusals(groups, [](group const& g) {
+    small_gemm x(32, g.rank() == 0 ? 16 : 0);
+    x.p.a.ord = order::col_major;
+    all_gather_gemm(g, x.p, x.operands(), {.via = path::gated});
+  });
+  EXPECT_EQ(list[0].code, "TW0904");
+  EXPECT_EQ(list[1].code, "TW0906");
+  EXPECT_TRUE(has(list[1], "rank 0 has refused call 1, in which rank 1 waits for it") &&
+              has(list[1], "TW0904: path gated"))
+      << to_string(list[1]);
+  for (group const& g : groups) EXPECT_TRUE(g.broken());
+}
+
+/// A rank that refuses a call alone breaks the group, if it makes the call later too.
+TEST(Failures, ARankThatRefusesAloneBreaksTheGroup) {
+  for (int const delayed : {0, 1, 2}) {
+    auto const groups = group::virtual_ranks(2, {.timeout_s = 600});
+    auto const list = refusals(groups, [&](group const& g) {
+      if (g.rank() == delayed) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      small_gemm x;
+      gemm_operands none = x.operands();
+      none.b = nullptr;
+      if (g.rank() == 1) {
+        EXPECT_THROW(gemm_all_reduce(g, x.p, none), rejected);
+      }
+      gemm_all_reduce(g, x.p, x.operands());
+    });
+    for (rejection const& r : list) {
+      EXPECT_EQ(r.code, "TW0906");
+      EXPECT_TRUE(has(r, "rank 1 has refused call 1, in which rank 0 waits")) << to_string(r);
+    }
+  }
+}
+
+/// Ranks that refuse the same calls go on, whoever is late.
+TEST(Failures, RanksThatRefuseEquallyGoOn) {
+  auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
+  run_ranks(groups, [](group const& g) {
+    std::mt19937_64 calls(7);
+    for (int i = 0; i < 60; ++i) {
+      bool const refused = calls() % 3 != 0;
+      if (i % 7 == g.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      small_gemm x;
+      gemm_operands o = x.operands();
+      if (refused) o.b = nullptr;
+      auto const call = [&] {
+        (calls() % 2 == 0 ? gemm_reduce_scatter : gemm_all_reduce)(g, x.p, o, {});
+      };
+      if (refused) {
+        EXPECT_THROW(call(), rejected);
+      } else {
+        EXPECT_NO_THROW(call());
+      }
+    }
+  });
+  for (group const& g : groups) EXPECT_FALSE(g.broken());
+}
+
 TEST(Failures, ALateRankIsNamedAndTheGroupIsBroken) {
   auto const groups = group::virtual_ranks(3, {.timeout_s = 0.2});
   auto const work = [](group const& g) {

@@ -9,6 +9,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/kernel/ranks/begin_call.hpp"
+#include "tilewright/kernel/ranks/exchange.hpp"
 #include "tilewright/kernel/ranks/wait.hpp"
 
 namespace tw::dist {
@@ -21,6 +22,7 @@ constexpr std::uint32_t digest = 0xABCD;
 struct heads {
   std::vector<std::unique_ptr<gpu_arena_head>> of;
   std::vector<std::unique_ptr<failure_record>> reports;
+  std::uint32_t call = 0, refused = 0;  // of the ranks' launches
 
   explicit heads(std::uint32_t epoch = 0) {
     for (int r = 0; r < ranks; ++r) {
@@ -36,6 +38,7 @@ struct heads {
     v.rank = rank, v.ranks = ranks;
     v.report = reports[static_cast<std::size_t>(rank)].get();
     v.timeout_ns = static_cast<std::uint64_t>(timeout_s * 1e9);
+    v.call = call, v.refused = refused;
     return v;
   }
 
@@ -52,8 +55,7 @@ struct heads {
             double timeout_s = 60) const {
     wait_for_ranks_params p = {};
     p.at = view(rank, timeout_s);
-    p.from = from, p.flag = flag, p.act = rank_act::gemm;
-    p.first_row = 32, p.rows = 16;
+    p.from = from, p.flag = flag, p.before = {rank_act::gemm, 32, 16};
     launch<wait_for_ranks_kernel>(1, p, options());
   }
 
@@ -61,6 +63,13 @@ struct heads {
   void set(rank_flag flag, int from, int to) const {
     of[static_cast<std::size_t>(to)]->flags[static_cast<int>(flag)][from].value =
         of[static_cast<std::size_t>(from)]->outgoing.value;
+  }
+
+  /// A copy engine's act: rank `from` reports its refusals to `to`.
+  void refuse(int from, int to, std::uint32_t begun, std::uint32_t count,
+              std::string const& why) const {
+    put_text(of[static_cast<std::size_t>(from)]->refusal[count % 2], why);
+    of[static_cast<std::size_t>(to)]->refusals[from].value = refusals_word(begun, count);
   }
 
   failure_record const& report(int rank) const { return *reports[static_cast<std::size_t>(rank)]; }
@@ -112,8 +121,8 @@ TEST(Flags, AnOldFlagIsNotAccepted) {
   h.begin(0, 1, "problem", digest);
   h.wait(0, 0b010, rank_flag::sent, 1e-6);
   EXPECT_EQ(h.report(0).why, rank_failure::late);
-  EXPECT_NE(h.text(0).find("for rank 1 in call 2 before its GEMM of 16 rows from 32; rank 1 was "
-                           "last seen in call 1"),
+  EXPECT_NE(h.text(0).find("for rank 1 in call 2 before all tiles of its GEMM of 16 rows from "
+                           "32; rank 1 was last seen in call 1"),
             std::string::npos)
       << h.text(0);
   h.wait(0, 0b100, rank_flag::results, 1e-6);  // the first report stays
@@ -146,6 +155,48 @@ TEST(Flags, ARankThatHasLeftIsNotWaitedForButItsLastFlagCounts) {
   h.begin(0, 1, "problem", digest);
   h.wait(0, 0b010);
   EXPECT_EQ(h.report(0).why, rank_failure::left);
+}
+
+/// A rank that refuses a call which this rank begins is not waited for, also if its flag comes
+/// later. Refusals that this rank shares, or before an earlier or a later call, do not count.
+TEST(Flags, ARefusalOfAPeerEndsAWaitIfThisRankDoesNotRefuse) {
+  struct given {
+    std::uint32_t begun, count, call, refused;
+    bool flag, ends;
+  };
+  for (given const x : {given{0, 1, 1, 0, false, true}, given{0, 1, 1, 0, true, true},
+                        given{6, 3, 7, 2, false, true}, given{0xFFFFFFFF, 1, 0, 0, false, true},
+                        given{0, 1, 1, 1, true, false}, given{6, 2, 7, 3, true, false},
+                        given{5, 1, 7, 0, true, false}, given{7, 1, 7, 0, true, false}}) {
+    heads h;
+    h.call = x.call, h.refused = x.refused;
+    for (int r = 0; r < 2; ++r) h.begin(r, 0, "problem", digest);
+    h.refuse(1, 0, x.begun, x.count, "TW0904: no kernel");
+    if (x.flag) h.set(rank_flag::sent, 1, 0);
+    h.wait(0, 0b010);
+    EXPECT_EQ(h.report(0).why == rank_failure::refused, x.ends) << x.begun << " " << x.count;
+    EXPECT_EQ(h.text(0), x.ends ? "rank 1 has refused call 1, in which rank 0 waits for it before "
+                                  "all tiles of its GEMM of 16 rows from 32: TW0904: no kernel"
+                                : "");
+    if (!x.ends) continue;
+    h.wait(2, 0b001);  // all ranks learn of it
+    EXPECT_EQ(h.text(2), h.text(0));
+  }
+}
+
+TEST(Flags, ALateRankIsNamedWithThePartOfTheExchange) {
+  heads const h;
+  exchange_params p = {};
+  p.at = h.view(0, 1e-6);
+  p.at.ranks = 2;
+  p.digest = digest, p.ctas = 1, p.unit = 16, p.before = {rank_act::sum, 0, 24};
+  emu::options o;
+  o.os_threads = 1;
+  launch<exchange_kernel>(1, p, o);
+  EXPECT_NE(h.text(0).find("before part 1 of 1 of the exchange for its sum of 24 rows from 0; rank "
+                           "1 has begun no call"),
+            std::string::npos)
+      << h.text(0);
 }
 
 TEST(Flags, AStoppedGroupEndsEveryWait) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "dist/membership.hpp"
+#include "dist/nccl_collectives.hpp"
 #include "tests/dist/fake_nccl/fake_nccl.hpp"
 #include "tests/dist/ranks.hpp"
 #include "tilewright/base/check.hpp"
@@ -30,7 +31,10 @@ fake_nccl_state& fresh() {
 
 /// Host memory that stands for a device's.
 device_memory memory_of(bool windows_are_device_memory) {
-  return {[=](void const*) { return windows_are_device_memory; },
+  auto const kind = windows_are_device_memory ? memory_kind::device : memory_kind::host;
+  return {[=](void const*) {
+            return memory_place{kind, 0};
+          },
           [](void* to, std::int64_t bytes) { std::memset(to, 0, static_cast<std::size_t>(bytes)); },
           [](void* to, void const* from, std::int64_t bytes) {
             std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -123,6 +127,43 @@ TEST(Nccl, RanksWithoutAddressesOfEachOtherHaveTheirOwnAlone) {
       ASSERT_NE(ranks[r].arena, nullptr) << to_string(ranks[r].why);
       EXPECT_NE(ranks[r].arena->addresses()[r], nullptr);
       EXPECT_EQ(ranks[r].arena->addresses()[1 - r], nullptr) << version;
+    }
+  }
+}
+
+/// Equal parts take one collective; unequal ones a call for each part that is not empty.
+TEST(Nccl, CollectivesOfUnequalPartsAreOneGroupOfCalls) {
+  fake_nccl_state& state = fresh();
+  fake_world world(1);
+  auto const ranks = make_arenas(world, equal_options(1));
+  ASSERT_NE(ranks[0].arena, nullptr);
+  cudaStream_t const stream = nullptr;
+  nccl_collectives collectives(*ranks[0].arena, &stream);
+  std::byte memory[64] = {};
+  auto const calls_of = [&](std::vector<range> const& parts, bool gathers) {
+    state.calls.clear();
+    if (gathers)
+      collectives.gather(memory, memory, parts);
+    else
+      collectives.reduce_scatter(memory, memory, parts, elem::bf16);
+    return state.calls;
+  };
+  EXPECT_EQ(calls_of({{0, 8}, {8, 8}}, true), "ncclAllGather ");
+  EXPECT_EQ(calls_of({{0, 8}, {8, 8}}, false), "ncclReduceScatter ");
+  EXPECT_EQ(calls_of({{0, 8}, {8, 0}, {8, 4}}, true),
+            "ncclGroupStart ncclBroadcast ncclBroadcast ncclGroupEnd ");
+  EXPECT_EQ(calls_of({{0, 8}, {8, 0}, {8, 4}}, false),
+            "ncclGroupStart ncclReduce ncclReduce ncclGroupEnd ");
+  for (char const* const failing : {"ncclGroupStart", "ncclBroadcast", "ncclGroupEnd"}) {
+    state.failing = failing;
+    try {
+      calls_of({{0, 8}, {8, 4}}, true);
+      ADD_FAILURE() << failing;
+    } catch (rejected const& e) {
+      EXPECT_EQ(e.why().code, "TW0908");
+      EXPECT_NE(to_string(e.why()).find(failing), std::string::npos) << e.what();
+      // The group of calls is closed.
+      EXPECT_EQ(state.calls.ends_with("ncclGroupEnd "), state.failing != "ncclGroupStart");
     }
   }
 }

@@ -97,7 +97,8 @@ struct exchange_memory {
       for (int peer = 0; peer < ranks; ++peer)
         p.at.heads[peer] = &of[static_cast<std::size_t>(peer)]->head;
       p.at.rank = r, p.at.ranks = ranks, p.at.report = &mine.report, p.at.timeout_ns = ~0ULL;
-      p.digest = 0xABCD, p.buffer = buffer, p.ctas = ctas, p.unit = 32, p.act = rank_act::sum;
+      p.digest = 0xABCD, p.buffer = buffer, p.ctas = ctas, p.unit = 32,
+      p.before.act = rank_act::sum;
       for (int peer = 0; peer < ranks; ++peer)
         if (peer != r)
           p.to[peer] = {
@@ -179,8 +180,11 @@ TEST_P(Devices, AGemmWhoseGateStaysClosedEndsAndReports) {
     EXPECT_EQ(r.why, rank_failure::late);
     EXPECT_EQ(r.by + r.of, 1U);  // of this rank, or of its peer
     EXPECT_EQ(r.epoch, 1U);
-    EXPECT_EQ(r.first_row, 64 * r.of);
-    EXPECT_EQ(r.rows, 64);
+    EXPECT_EQ(r.place.in, rank_waiter::gate);  // before a tile of 64x64
+    EXPECT_EQ(r.place.first_row, 64 * r.of);
+    EXPECT_EQ(r.place.rows, 64);
+    EXPECT_EQ(r.place.cols, 64);
+    EXPECT_EQ(r.place.first_col % 64, 0);
     EXPECT_EQ(p.of[1 - r.by]->head.failures[0][r.by].whole, 1U);  // the peer has it too
   }
 }

@@ -64,9 +64,11 @@ struct call_options {
 /// Computes this rank's D. With host ranks it blocks until D is there; on GPUs later failures
 /// are thrown by the next call or by group::check(). Throws `rejected` before anything is sent with
 /// the codes of accept(), TW0902 if the receive buffer is too small, TW0903 if the rows do not fit
-/// the problem and the group, TW0904 if the problem cannot be cut. Throws `rejected` later with
+/// the problem and the group, TW0904 if the problem cannot be cut, TW0911 if the group's GPU cannot
+/// use an operand's memory. Throws `rejected` later with
 /// TW0901 if the ranks have different problems, TW0905 if a rank is late, TW0906 if the group is
-/// broken. These three codes, and emu::fault, break the group on all ranks.
+/// broken or another rank has refused this call. These three codes, and emu::fault, break the group
+/// on all ranks.
 void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
                      call_options const& how = {});
 /// Several GEMMs of one A, which is gathered once: q, k and v of attention. A, its scales, M and K

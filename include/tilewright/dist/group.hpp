@@ -77,7 +77,7 @@ class group {
   /// cuMem): arenas[r] is the address of rank r's arena on the current device, of
   /// gpu_arena_bytes(options) bytes at a multiple of 256. All are zero before the first rank's call
   /// of this function, and stay mapped until the last rank's group is destroyed. Throws `rejected`
-  /// (TW0903, TW0506).
+  /// (TW0903, TW0506; TW0911 for other memory, or an allocation that ends too early).
   static group from_gpu_addresses(int rank, std::vector<void*> const& arenas,
                                   group_options const& options = {});
 

@@ -35,7 +35,21 @@ inline constexpr int rank_flags = 3;
 /// The act before which a rank waits.
 enum class rank_act : std::uint32_t { begin, gemm, sum, result };
 
-enum class rank_failure : std::uint32_t { none, late, other_problem, left, stopped };
+/// Who waits: a launch of one warp before later launches, CTAs of an exchange, or a GEMM with a
+/// gate before the loads of a tile.
+enum class rank_waiter : std::uint32_t { launch, exchange, gate };
+
+/// A wait: its kind, and the act that comes after it.
+struct wait_place {
+  rank_act act;
+  std::int64_t first_row, rows;
+  rank_waiter in = rank_waiter::launch;
+  int part = 0, parts = 0;      // of an exchange: the CTA of `parts`
+  int first_col = 0, cols = 0;  // of a tile; no columns: the GEMM waits before it ends
+};
+
+/// refused: another rank has refused the call before it sent anything.
+enum class rank_failure : std::uint32_t { none, late, other_problem, left, stopped, refused };
 
 /// Words that a person reads, zero at the end, as words that a kernel copies.
 inline constexpr int call_text_words = 31, call_text_bytes = 8 * call_text_words;
@@ -49,17 +63,17 @@ struct alignas(64) failure_record {
   rank_failure why;
   std::uint32_t by, of;
   rank_flag flag;
-  rank_act act;
   std::uint32_t epoch, seen_epoch, seen;  // seen: 0 if `of` has begun no call
-  std::int64_t first_row, rows;
+  wait_place place;
   std::uint64_t waited_ns;
-  call_text text[2];  // the problems of `by` and `of`, or the reason to stop
+  call_text text[2];  // the problems of `by` and `of`; the reason to stop; the refusal of `of`
 };
 
 struct gpu_arena_head {
   // Rank s writes these at index s.
   arena_word flags[rank_flags][arena_ranks];
   arena_word left[arena_ranks];                      // 1: the rank has destroyed its group
+  arena_word refusals[arena_ranks];                  // refusals_word() after its last refusal
   std::uint64_t pushed[arena_ranks][exchange_ctas];  // flags of the CTAs of its exchange
   failure_record failures[2][arena_ranks];           // of its kernels; of its host
   // The rank writes these itself.
@@ -68,6 +82,7 @@ struct gpu_arena_head {
   arena_word outgoing;            // the flag of the call, which copies take to the peers
   arena_word ended;               // CTAs of an exchange that have ended
   alignas(64) call_text text[2];  // the problem of call i: text[i % 2]
+  call_text refusal[2];           // of refusal i of a call: refusal[i % 2]
   std::uint64_t identity[4];  // of from_nccl: a pattern, the rank, the size of a buffer, the epoch
 };
 
@@ -77,7 +92,22 @@ struct ranks_view {
   int rank, ranks;
   failure_record* report;    // host memory: the first failure
   std::uint64_t timeout_ns;  // of each wait
+  /// How many calls the rank has begun, this one among them, and how many it has refused between
+  /// the last one and this one.
+  std::uint32_t call, refused;
 };
+
+/// The report of a rank that refuses a call: how many calls it has begun, and how many it has
+/// refused after the last of them.
+TW_HD constexpr std::uint64_t refusals_word(std::uint32_t begun, std::uint32_t refused) {
+  return std::uint64_t{begun} << 32 | refused;
+}
+/// Has the rank that wrote `word` refused call `call`, before which this one has refused `refused`?
+/// Ranks that refuse equally have equal numbers.
+TW_HD constexpr bool has_refused(std::uint64_t word, std::uint32_t call, std::uint32_t refused) {
+  return static_cast<std::uint32_t>(word >> 32) + 1 == call &&
+         static_cast<std::uint32_t>(word) > refused;
+}
 
 /// Does epoch `a` belong to call `b` or to a later one? Modulo 2^32.
 TW_HD constexpr bool epoch_reached(std::uint32_t a, std::uint32_t b) {

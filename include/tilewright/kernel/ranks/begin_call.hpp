@@ -42,7 +42,7 @@ struct begin_call_kernel {
           &p.at.heads[lane]->flags[static_cast<int>(rank_flag::begun)][p.at.rank].value, flag);
     if (p.wait == 0 && !again) return;
     std::uint32_t const others = ballot(other && p.at.heads[lane] != nullptr);
-    rank_wait::of(p.at, others, rank_flag::begun, rank_act::begin, 0, 0, flag).run();
+    rank_wait::of(p.at, others, rank_flag::begun, {rank_act::begin, 0, 0}, flag).run();
   }
 };
 

@@ -22,12 +22,11 @@ struct pushed_lines {
 
 struct exchange_params {
   ranks_view at;
-  std::uint32_t digest;  // of the problem; not 0
-  std::uint32_t buffer;  // the receive buffer of the call: 0 or 1
-  int ctas;              // at most exchange_ctas
-  int unit;              // bytes: a CTA has whole units of each line; a multiple of 16
-  rank_act act;          // after the waits: its rows
-  std::int64_t first_row, rows;
+  std::uint32_t digest;          // of the problem; not 0
+  std::uint32_t buffer;          // the receive buffer of the call: 0 or 1
+  int ctas;                      // at most exchange_ctas
+  int unit;                      // bytes: a CTA has whole units of each line; a multiple of 16
+  wait_place before;             // after the waits
   pushed_lines to[arena_ranks];  // the rank itself too, or no lines
   bool adds;
   add_partials_params sum;  // a unit is 8 columns; no gate
@@ -60,14 +59,17 @@ struct exchange_kernel {
             &p.at.heads[thread]->flags[static_cast<int>(rank_flag::begun)][p.at.rank].value, mine);
     }
     // A rank that has begun this call has read the buffer of the last one.
-    if (again) wait(rank_wait::of(p.at, others(p), rank_flag::begun, rank_act::begin, 0, 0, mine));
+    if (again)
+      wait(rank_wait::of(p.at, others(p), rank_flag::begun, {rank_act::begin, 0, 0}, mine));
     for (int step = 1; step < p.at.ranks; ++step)
       push(p, p.to[(p.at.rank + p.at.ranks - step) % p.at.ranks], cta);
     cta_sync();  // the stores of all threads come before the flags
     if (other) store_release<scope::sys>(&p.at.heads[thread]->pushed[p.at.rank][cta], flag);
     push(p, p.to[p.at.rank], cta);
-    rank_wait arrived{p.at,   others(p), rank_flag::sent,     p.act,        p.first_row,
-                      p.rows, flag,      &own.pushed[0][cta], exchange_ctas};
+    rank_wait arrived{p.at, others(p),           rank_flag::sent, p.before,
+                      flag, &own.pushed[0][cta], exchange_ctas};
+    arrived.place.in = rank_waiter::exchange;
+    arrived.place.part = cta, arrived.place.parts = p.ctas;
     arrived.compares = cta == 0;
     wait(arrived);
     if constexpr (dependent_launches()) grid_dependents_launch();

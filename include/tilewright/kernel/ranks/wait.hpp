@@ -14,8 +14,7 @@ struct rank_wait {
   ranks_view const& at;
   std::uint32_t from;  // bit r: wait for rank r
   rank_flag flag;
-  rank_act act;
-  std::int64_t first_row, rows;
+  wait_place place;
   std::uint64_t mine;          // this rank's flag of the call
   std::uint64_t const* flags;  // of rank r: flags[r * stride]
   int stride;
@@ -23,11 +22,10 @@ struct rank_wait {
 
   /// A wait for flags of a kind.
   TW_DEVICE static rank_wait of(ranks_view const& at, std::uint32_t from, rank_flag flag,
-                                rank_act act, std::int64_t first_row, std::int64_t rows,
-                                std::uint64_t mine) {
+                                wait_place const& place, std::uint64_t mine) {
     constexpr int words = sizeof(arena_word) / sizeof(std::uint64_t);
-    return {at,        from, flag, act,
-            first_row, rows, mine, &at.heads[at.rank]->flags[static_cast<int>(flag)][0].value,
+    return {at,    from, flag,
+            place, mine, &at.heads[at.rank]->flags[static_cast<int>(flag)][0].value,
             words};
   }
 
@@ -90,10 +88,13 @@ struct rank_wait {
     x.seen = load_acquire<scope::sys>(&flags[r * stride]);
     x.arrived = x.seen != 0 && epoch_reached(epoch_of(x.seen), epoch_of(mine));
     x.waited_ns = global_timer_ns() - start;
+    std::uint64_t const refusals = load_acquire<scope::sys>(&own.refusals[r].value);
     std::uint64_t const* const begun = &own.flags[static_cast<int>(rank_flag::begun)][r].value;
     if (compares && (other_problem(x.seen, mine) ||
                      (!x.arrived && other_problem(load_acquire<scope::sys>(begun), mine))))
       x.found = rank_failure::other_problem;
+    else if (has_refused(refusals, at.call, at.refused))
+      x.found = rank_failure::refused;
     else if (!x.arrived && has_left)
       x.found = rank_failure::left;
     else if (!x.arrived && x.waited_ns > at.timeout_ns)
@@ -122,9 +123,11 @@ struct rank_wait {
   TW_DEVICE void put(failure_record& to, sight const& x, int of) const {
     if (load_acquire<scope::sys>(&to.whole) != 0) return;
     to.why = x.found, to.by = static_cast<std::uint32_t>(at.rank);
-    to.of = static_cast<std::uint32_t>(of), to.flag = flag, to.act = act;
+    to.of = static_cast<std::uint32_t>(of), to.flag = flag, to.place = place;
     to.epoch = epoch_of(mine), to.seen_epoch = epoch_of(x.seen), to.seen = x.seen != 0 ? 1 : 0;
-    to.first_row = first_row, to.rows = rows, to.waited_ns = x.waited_ns;
+    to.waited_ns = x.waited_ns;
+    if (x.found == rank_failure::refused && at.heads[of] != nullptr)
+      to.text[0] = at.heads[of]->refusal[(at.refused + 1) % 2];
     if (x.found == rank_failure::other_problem) {
       gpu_arena_head const* const heads[2] = {at.heads[at.rank], at.heads[of]};
       for (int i = 0; i < 2; ++i)
@@ -136,9 +139,9 @@ struct rank_wait {
   /// The first record stays.
   TW_DEVICE static void copy(failure_record& to, failure_record const& from) {
     if (load_acquire<scope::sys>(&to.whole) != 0) return;
-    to.why = from.why, to.by = from.by, to.of = from.of, to.flag = from.flag, to.act = from.act;
+    to.why = from.why, to.by = from.by, to.of = from.of, to.flag = from.flag;
     to.epoch = from.epoch, to.seen_epoch = from.seen_epoch, to.seen = from.seen;
-    to.first_row = from.first_row, to.rows = from.rows, to.waited_ns = from.waited_ns;
+    to.place = from.place, to.waited_ns = from.waited_ns;
     for (int i = 0; i < 2; ++i) to.text[i] = from.text[i];
     store_release<scope::sys>(&to.whole, std::uint64_t{1});
   }
@@ -148,8 +151,7 @@ struct wait_for_ranks_params {
   ranks_view at;
   std::uint32_t from;  // bit r: rank r
   rank_flag flag;
-  rank_act act;
-  std::int64_t first_row, rows;
+  wait_place before;
 };
 
 struct wait_for_ranks_kernel {
@@ -157,9 +159,7 @@ struct wait_for_ranks_kernel {
   static constexpr int threads = 32, cluster = 1, smem_bytes = 0;
 
   TW_DEVICE static void run(params const& p) {
-    rank_wait::of(p.at, p.from, p.flag, p.act, p.first_row, p.rows,
-                  p.at.heads[p.at.rank]->outgoing.value)
-        .run();
+    rank_wait::of(p.at, p.from, p.flag, p.before, p.at.heads[p.at.rank]->outgoing.value).run();
   }
 };
 

@@ -54,18 +54,21 @@ struct shard_gate_of {
       : p_(p.gate),
         left_(((1U << p.gate.at.ranks) - 1) & ~(1U << p.gate.at.rank)) {}
 
-  /// Returns when rows [first, end) of A have arrived, or the group is broken: then the GEMM goes
-  /// on with old data.
-  TW_DEVICE void open(int first, int end) {
+  /// Returns when the rows of A of a tile of D have arrived, or the group is broken: then the GEMM
+  /// goes on with old data. Rows [first_row, first_row + rows) and columns of D.
+  TW_DEVICE void open(int first_row, int rows, int first_col, int cols) {
     for (int r = 0; r < p_.at.ranks; ++r)
-      if (p_.first_row[r] < end && first < p_.first_row[r + 1] && (left_ >> r & 1) != 0)
-        wait(r, first, end - first);
+      if (p_.first_row[r] < first_row + rows && first_row < p_.first_row[r + 1] &&
+          (left_ >> r & 1) != 0)
+        wait(r, {rank_act::gemm, first_row, rows, rank_waiter::gate, 0, 0, first_col, cols});
   }
   /// Waits for every other rank, with or without rows in this call. When a
   /// rank ends a call, all peers have therefore ended the previous call (dist/group.hpp).
   TW_DEVICE void finish() {
     for (int r = 0; r < p_.at.ranks; ++r)
-      if ((left_ >> r & 1) != 0) wait(r, p_.first_row[r], p_.first_row[r + 1] - p_.first_row[r]);
+      if ((left_ >> r & 1) != 0)
+        wait(r, {rank_act::gemm, p_.first_row[r], p_.first_row[r + 1] - p_.first_row[r],
+                 rank_waiter::gate});
   }
 
   /// Are rows [first, first + count) in the memory of the caller?
@@ -74,9 +77,9 @@ struct shard_gate_of {
   }
 
  private:
-  TW_DEVICE void wait(int r, int first_row, int rows) {
-    rank_wait const w = rank_wait::of(p_.at, 0, rank_flag::sent, rank_act::gemm, first_row, rows,
-                                      p_.at.heads[p_.at.rank]->outgoing.value);
+  TW_DEVICE void wait(int r, wait_place const& place) {
+    rank_wait const w =
+        rank_wait::of(p_.at, 0, rank_flag::sent, place, p_.at.heads[p_.at.rank]->outgoing.value);
     if (!Steps::wait(w, r)) left_ = 0;
     Steps::let_tma_see();
     left_ &= ~(1U << r);

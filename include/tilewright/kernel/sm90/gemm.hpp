@@ -220,8 +220,8 @@ struct gemm_sm90_kernel {
     Gate gate(p);
     for (; more; more = work.next(p.work, scheduler::clusters(), seg)) {
       typename loads::tile_loads const t = loads::loads_of(p, seg);
-      int const first = scheduler::tile_of(p, seg).row;
-      gate.open(first, first + C.tile_m);
+      typename scheduler::tile const at = scheduler::tile_of(p, seg);
+      gate.open(at.row, C.tile_m, at.col, C.tile_n);
       bool const whole = t.part.a_mine == loads::a_share;
       bool const own = gate.has_own(t.m, t.part.a_mine);
       tensor_map const& map_a =
