@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "capi/arguments.hpp"
+#include "capi/call_shape.hpp"
 #include "capi/errors.hpp"
 #include "dispatch/on_device.hpp"
 #include "dispatch/plan_cache.hpp"
@@ -26,6 +27,8 @@ struct tw_plan {
   tw::device dev;
   tw::gemm_operands operands;  // with the alignment that it was made for
   bool of_card = false;        // a device that was named: all of its SMs
+  tw::tensor_place place;      // of its tensors
+  tw::capi::call_shape shape;  // of the arguments that it was made for
 };
 
 namespace tw::capi {
@@ -105,7 +108,8 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
   gemm_operands o = from.operands;
   for (operand_desc const& x : operands_of(p))
     if (address(o, x.is) == nullptr) set_address(o, x.is, count_as_allocated);
-  auto made = std::make_unique<tw_plan>();
+  auto made =
+      std::make_unique<tw_plan>(tw_plan{{}, {}, {}, false, from.place, call_shape(call.args())});
   if (args.device != nullptr) {
     made->dev = device_of_word(args.device), made->of_card = true;
   } else if (from.place.is_host()) {
@@ -123,8 +127,32 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
   return made;
 }
 
-void run(tw_plan const& made, gemm_call const& call) {
-  tw_gemm_args const& args = call.args();
+/// Runs the plan on operands in the memory of its device; numbers of groups have been checked.
+void run_on(tw_plan const& made, gemm_operands const& operands, tensor_place place,
+            tw_gemm_args const& args) {
+  gemm_problem const& p = made.plan.problem;
+  if (place.is_host()) {
+    emu::options o = emulator_options(args, p);
+    if (made.of_card) o.sms = made.dev.sm_count;
+    gemm_emulated(made.plan, operands, o);
+    return;
+  }
+  on_device const here(place.index);
+  int const generation = made.dev.compute_capability / 10;
+  if (gpu_info const& g = gpu(); g.usable && g.compute_capability / 10 != generation)
+    throw rejected({"TW0504", "compute capability of " + g.name,
+                    fmt::format("{}.{}", g.compute_capability / 10, g.compute_capability % 10),
+                    fmt::format("{}.x: the plan is for {}", generation, made.dev.name),
+                    "make the plan without `device`"});
+  gemm(made.plan, with_workspace(operands, args), static_cast<cudaStream_t>(args.stream),
+       launch_of(args));
+}
+
+void run(tw_plan const& made, tw_gemm_args const* args) {
+  check_given("tw_gemm_args", args);
+  if (call_shape(*args) == made.shape && !computes_nothing(made.plan.problem))
+    return run_on(made, addresses_of(*args), made.place, *args);
+  gemm_call const call(args);
   tensor_gemm const from = gemm_of_tensors(call.arguments());
   if (!(from.problem == made.plan.problem))
     throw rejected({"TW0488", "arguments of tw_plan_run()", "another problem than the plan's",
@@ -133,20 +161,8 @@ void run(tw_plan const& made, gemm_call const& call) {
   if (from.place.is_host()) {
     if (computes_nothing(from.problem)) return;
     check_numbers(from);
-    emu::options o = emulator_options(args, from.problem);
-    if (made.of_card) o.sms = made.dev.sm_count;
-    gemm_emulated(made.plan, from.operands, o);
-    return;
   }
-  on_device const here(from.place.index);
-  int const generation = made.dev.compute_capability / 10;
-  if (gpu_info const& g = gpu(); g.usable && g.compute_capability / 10 != generation)
-    throw rejected({"TW0504", "compute capability of " + g.name,
-                    fmt::format("{}.{}", g.compute_capability / 10, g.compute_capability % 10),
-                    fmt::format("{}.x: the plan is for {}", generation, made.dev.name),
-                    "make the plan without `device`"});
-  gemm(made.plan, with_workspace(from.operands, args), static_cast<cudaStream_t>(args.stream),
-       launch_of(args));
+  run_on(made, from.operands, from.place, call.args());
 }
 
 std::string json_of(tw_plan const& made, int top) {
@@ -202,7 +218,7 @@ tw_status tw_plan_make(tw_gemm_args const* args, tw_plan** plan) {
 tw_status tw_plan_run(tw_plan const* plan, tw_gemm_args const* args) {
   return tw::capi::guarded([&] {
     tw::capi::check_given("plan", plan);
-    tw::capi::run(*plan, tw::capi::gemm_call(args));
+    tw::capi::run(*plan, args);
   });
 }
 

@@ -3,9 +3,13 @@
 //             exchange.hpp reads, and a result that their library allocates.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -22,61 +26,90 @@ inline std::uintptr_t address_of(DLTensor const& t) {
 }
 
 /// Two calls with equal keys have the same plan. The key has the shape, strides, type, device and
-/// alignment of each tensor, all words and all numbers; without d also the requested type.
-inline std::string key_of(tw_gemm_args const& x, nb::handle out_dtype = {}) {
-  std::string key;
-  key.reserve(512);
-  auto const add = [&](void const* p, std::size_t bytes) {
-    key.append(static_cast<char const*>(p), bytes);
-  };
-  for (DLTensor const* t :
-       {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d), static_cast<DLTensor const*>(x.aux),
-        x.bias, x.scale_a, x.scale_b, static_cast<DLTensor const*>(x.scale_d), x.second_a,
-        x.second_b, x.groups, x.row_weight, x.group_alpha, x.gather, x.scatter}) {
-    key.push_back(t == nullptr ? '0' : static_cast<char>('1' + t->ndim));
-    if (t == nullptr) continue;
-    auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
-    add(t->shape, bytes);
-    if (t->strides != nullptr) add(t->strides, bytes);
-    add(&t->dtype, sizeof t->dtype), add(&t->device.device_id, sizeof t->device.device_id);
-    std::uintptr_t const bits = address_of(*t) | most_alignment;
-    std::uintptr_t const alignment = bits & -bits;
-    add(&alignment, sizeof alignment);
+/// alignment of each tensor, all words and all numbers; without d also the requested type. Of a
+/// tensor of more than 4 dimensions and of a word of more than 64 letters it has a part: they are
+/// refused before a plan is remembered.
+class plan_key {
+ public:
+  explicit plan_key(tw_gemm_args const& x, nb::handle out_dtype = {}) {
+    std::uint32_t given = 0;
+    for (DLTensor const* t :
+         {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d), static_cast<DLTensor const*>(x.aux),
+          x.bias, x.scale_a, x.scale_b, static_cast<DLTensor const*>(x.scale_d), x.second_a,
+          x.second_b, x.groups, x.row_weight, x.group_alpha, x.gather, x.scatter}) {
+      given = 2 * given + (t == nullptr ? 0 : 1);
+      if (t != nullptr) add(*t);
+    }
+    add(&given, sizeof given);
+    for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation,
+                             x.gate, x.groups_as, x.group_axis}) {
+      if (word != nullptr) add(word, strnlen(word, most_letters));
+      add("", 1);
+    }
+    struct {
+      float alpha, beta;
+      std::int32_t beta_given, promote;
+      std::int64_t flags, workspace_bytes, group_size, choices;
+      PyObject const* type;
+    } const numbers{*x.alpha,
+                    x.beta == nullptr ? 0.0F : *x.beta,
+                    x.beta != nullptr,
+                    x.promote,
+                    x.flags,
+                    x.workspace_bytes,
+                    x.expected_group_size,
+                    x.gather_choices,
+                    out_dtype.ptr()};
+    add(&numbers, sizeof numbers);
+    if (x.weights_b != nullptr) add(x.weights_b, header_bytes);
   }
-  for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
-                           x.groups_as, x.group_axis}) {
-    if (word != nullptr) key += word;
-    key.push_back('\0');
+  operator std::string_view() const { return {bytes_, size_}; }
+
+ private:
+  static constexpr int most_dimensions = 4;
+  static constexpr std::size_t most_letters = 64;
+
+  void add(void const* from, std::size_t bytes) {
+    std::memcpy(bytes_ + size_, from, bytes);
+    size_ += bytes;
   }
-  add(x.alpha, sizeof *x.alpha);
-  key.push_back(x.beta == nullptr ? '0' : '1');
-  if (x.beta != nullptr) add(x.beta, sizeof *x.beta);
-  add(&x.promote, sizeof x.promote), add(&x.flags, sizeof x.flags);
-  add(&x.workspace_bytes, sizeof x.workspace_bytes);
-  add(&x.expected_group_size, sizeof x.expected_group_size);
-  add(&x.gather_choices, sizeof x.gather_choices);
-  if (x.weights_b != nullptr) add(x.weights_b, header_bytes);
-  PyObject const* const type = out_dtype.ptr();
-  add(&type, sizeof type);
-  return key;
-}
+  void add(DLTensor const& t) {
+    std::uintptr_t const bits = address_of(t) | most_alignment;
+    struct {
+      std::uintptr_t alignment;
+      DLDataType type;
+      std::int32_t index, rank, strided;
+    } const facts{bits & -bits, t.dtype, t.device.device_id, t.ndim, t.strides != nullptr};
+    add(&facts, sizeof facts);
+    auto const bytes = static_cast<std::size_t>(std::min(t.ndim, most_dimensions)) * 8;
+    add(t.shape, bytes);
+    if (t.strides != nullptr) add(t.strides, bytes);
+  }
+
+  std::size_t size_ = 0;
+  char bytes_[16 * (32 + 16 * most_dimensions) + 8 * (most_letters + 1) + 64 + header_bytes + 16];
+};
 
 /// A plan of a call with d. Of a call without d also the tensor that its results are allocated
 /// like, and the object that names the requested type: held, so that its address stays its own.
 struct remembered {
   nb::object plan, prototype = {}, out_dtype = {};
 };
-using plan_table = std::unordered_map<std::string, remembered>;
+struct hash_of_key {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+};
+using plan_table = std::unordered_map<std::string, remembered, hash_of_key, std::equal_to<>>;
 inline plan_table& the_plans() {
   static plan_table* plans = new plan_table;  // emptied by end()
   return *plans;
 }
 
-inline plan_table::iterator remember(std::string key, remembered entry) {
+inline plan_table::iterator remember(plan_key const& key, remembered entry) {
   plan_table& plans = the_plans();
   constexpr std::size_t most = 4096;
   if (plans.size() >= most) plan_table().swap(plans);  // its objects may call Python
-  return plans.insert_or_assign(std::move(key), std::move(entry)).first;
+  return plans.insert_or_assign(std::string(key), std::move(entry)).first;
 }
 
 /// In the child of a fork: tensors on a GPU cannot be released there.
@@ -167,7 +200,7 @@ inline nb::object remembered_gemm(nb::tuple const& tensors, nb::tuple const& wor
   if (!call.fits()) return nb::none();
   plan_table& plans = the_plans();
   nb::handle const type = out.is_none() ? nb::handle(out_dtype) : nb::handle();
-  auto const found = plans.find(key_of(call.args, type));
+  auto const found = plans.find(std::string_view(plan_key(call.args, type)));
   if (found == plans.end()) return nb::none();
   remembered const entry = found->second;  // another thread may clear the plans
   return call.run(nb::cast<plan const&>(entry.plan), out, entry.prototype);

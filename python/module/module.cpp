@@ -133,11 +133,11 @@ nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
     check(without_gil([&] { return tw_gemm(&call.args); }));
     return nb::none();
   }
-  std::string key = key_of(call.args);
-  auto found = plans.find(key);
+  plan_key const key(call.args);
+  auto found = plans.find(std::string_view(key));
   if (found == plans.end()) {
     nb::object made = nb::cast(new plan(call.args), nb::rv_policy::take_ownership);
-    found = remember(std::move(key), {std::move(made)});
+    found = remember(key, {std::move(made)});
   }
   nb::object const chosen = found->second.plan;  // another thread may clear the plans
   plan const& p = nb::cast<plan const&>(chosen);
@@ -152,11 +152,11 @@ nb::object gemm_by_plan(nb::tuple const& tensors, nb::tuple const& words,
 void remember_result(nb::tuple const& tensors, nb::tuple const& words, nb::tuple const& numbers,
                      nb::tuple const& result) {
   gemm_call call(tensors, words, numbers);
-  auto const found = the_plans().find(key_of(call.args));
+  auto const found = the_plans().find(std::string_view(plan_key(call.args)));
   if (found == the_plans().end()) return;
   nb::object const made = found->second.plan;
   call.args.d = nullptr;
-  remember(key_of(call.args, nb::object(result[1])), {made, result[0], result[1]});
+  remember(plan_key(call.args, nb::object(result[1])), {made, result[0], result[1]});
 }
 
 /// At the end of the interpreter: threads that wait for the GIL get it, no other one does.

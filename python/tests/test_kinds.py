@@ -56,7 +56,7 @@ def torch(monkeypatch):
     monkeypatch.delattr(tw, "_gpu", raising=False)
     yield module
     from tilewright import _arrays
-    _arrays._KINDS.pop(Tensor, None)
+    _arrays.KINDS.pop(Tensor, None)
     sys.modules.pop("tilewright._gpu", None)
     vars(tw).pop("_gpu", None)
 

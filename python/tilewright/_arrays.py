@@ -186,14 +186,14 @@ def _kind_text(x):
     return f"{type(x).__module__.split('.')[0]}.{type(x).__name__}"
 
 
-_KINDS = {numpy.ndarray: NumpyKind, Spec: SpecKind}
+KINDS = {numpy.ndarray: NumpyKind, Spec: SpecKind}
 
 
 def kind_of(x):
     """The kind of an array; a subclass counts as its base."""
-    kind = _KINDS.get(type(x))
+    kind = KINDS.get(type(x))
     if kind is None:
-        kind = _KINDS[type(x)] = _find_kind(x)
+        kind = KINDS[type(x)] = _find_kind(x)
     return kind
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """_gemm.py  gemm(): arguments as the C library takes them, results of the caller's kind."""
 from . import _tw
-from ._arrays import JaxKind, kind_of, type_of_numbers
+from ._arrays import KINDS, JaxKind, kind_of, type_of_numbers
 from ._errors import refused
 from ._scaled import BLOCK_FORMATS, Scaled
 from ._types import DLPACK, type_name
@@ -11,6 +11,7 @@ _INVARIANT = 1
 _HAVE_DATA = (Scaled, Prepared)
 _FLOAT8 = {"e4m3": DLPACK["float8_e4m3fn"], "e5m2": DLPACK["float8_e5m2"],
            "mxfp8": DLPACK["float8_e4m3fn"]}
+_BLOCK_FORMAT = {form: form for form in BLOCK_FORMATS}
 _hinted: set = set()  # names of the scales that the hint was given for
 
 
@@ -193,14 +194,17 @@ def remembered(a, b, out, out_dtype, c, alpha, beta, bias, activation, gate, sca
     if type(a) is Scaled:
         if scale_a is not None:
             return None
-        a, scale_a, scale_a_as, level_a, form = _parts(a, "a", None, scale_a_as)
+        form = _BLOCK_FORMAT.get(a.format)
         if type(b) is not Scaled and form is not None:
             return None
+        scale_a_as = scale_a_as or a.order
+        a, scale_a, level_a = a.data, a.scale, a.level
     words = None
     if type(b) is Scaled:
-        if scale_b is not None or b.block_format != form:
+        if scale_b is not None or _BLOCK_FORMAT.get(b.format) != form:
             return None
-        b, scale_b, scale_b_as, level_b, _ = _parts(b, "b", None, scale_b_as)
+        scale_b_as = scale_b_as or b.order
+        b, scale_b, level_b = b.data, b.scale, b.level
     elif type(b) is Prepared:
         words = (scale_a_as, scale_b_as, None, form, activation, gate, None, None, None, None,
                  None, b.header)
@@ -260,7 +264,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         NoDeviceError: no GPU, or none that the kernels run on.
         KernelFault: the emulated kernel broke a rule.
     """
-    kind = kind_of(a.data if type(a) is Scaled else a)
+    data = a.data if type(a) is Scaled else a
+    kind = KINDS.get(type(data)) or kind_of(data)
     short = (kind.direct and scale_out is None and stream is None and workspace is None
              and device is None)
     if short:

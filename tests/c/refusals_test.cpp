@@ -252,5 +252,53 @@ TEST(CRefusals, PlansAreForTheirProblem) {
   EXPECT_EQ(plan, nullptr);
 }
 
+/// A call with the bytes of the plan's is not read again: each argument is in the bytes.
+TEST(CRefusals, APlanReadsWhatHasChanged) {
+  std::string const other = "TW0488 arguments of tw_plan_run()";
+  gemm x;
+  tensor c(elem::bf16, {24, 16}), bias(elem::f32, {16}), wide(elem::bf16, {24, 16}, {24, 1});
+  float alpha = 1, beta = 1;
+  tw_gemm_args first = x.args();
+  first.c = c.dl(), first.alpha = &alpha, first.beta = &beta;
+  tw_plan* plan = nullptr;
+  ASSERT_EQ(tw_plan_make(&first, &plan), TW_OK);
+  auto const after = [&](auto const& change) {
+    tw_gemm_args g = first;
+    change(g);
+    std::string const text = refusal(tw_plan_run(plan, &g));
+    alpha = beta = 1;
+    return text;
+  };
+  EXPECT_EQ(after([](tw_gemm_args&) {}), "");
+  EXPECT_EQ(after([&](tw_gemm_args&) { alpha = 2; }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.alpha = nullptr; }), "");
+  EXPECT_EQ(after([&](tw_gemm_args&) { beta = 2; }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.beta = nullptr; }), "");
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.c = nullptr; }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.flags = TW_INVARIANT; }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.flags = 1U << 30; }), "TW0486 flags");
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.activation = "relu"; }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.activation = "relo"; }), "TW0486 activation");
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.gate = "split"; }), "TW0616 shape of c");
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.group_axis = "m"; }), "TW0484 groups");
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.bias = bias.dl(); }), other);
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.scale_a = bias.dl(); }), "TW0450 scale_a");
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.d = wide.dl(); }), other);
+  EXPECT_EQ(after([](tw_gemm_args& g) { g.size = 8; }), "TW0487 tw_gemm_args.size");
+  DLTensor moved = *x.a.dl(), odd = moved, on_gpu = moved;
+  odd.dtype.code = kDLFloat, on_gpu.device = {kDLCUDA, 0};
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.a = &odd; }), other);
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.a = &on_gpu; }), "TW0485 device of b");
+  // Other memory, the same problem.
+  x.a.fill([] { return 1.0F; }), x.b.fill([] { return 1.0F; }), c.fill([] { return 0.0F; });
+  moved.data = static_cast<char*>(moved.data) - 64, moved.byte_offset = 64;
+  x.d.fill([] { return 0.0F; });
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.a = &moved; }), "");
+  EXPECT_EQ(x.d.get(0), 32.0);
+  moved.data = nullptr;
+  EXPECT_EQ(after([&](tw_gemm_args& g) { g.a = &moved; }), "TW0408 address of a");
+  tw_plan_free(plan);
+}
+
 }  // namespace
 }  // namespace tw_c_test

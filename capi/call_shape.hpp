@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// call_shape.hpp  The arguments of a GEMM without addresses, as bytes that are compared.
+#pragma once
+
+#include <cstddef>
+
+#include "tilewright.h"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw::capi {
+
+/// Shapes, strides, types and devices of the tensors, words, factors and flags. Calls with equal
+/// bytes have the same problem, so that the tensors of the second one need not be read.
+class call_shape {
+ public:
+  explicit call_shape(tw_gemm_args const& args);
+
+  /// False also for two calls with groups or prepared weights, whose data belong to the problem,
+  /// and for structs of another header.
+  bool operator==(call_shape const& other) const;
+
+ private:
+  void add(void const* from, std::size_t bytes);
+  void add(DLTensor const* t);
+  void add(char const* word);
+
+  static constexpr std::size_t most = 1024;
+  std::size_t size_ = 0;  // more than `most`: the bytes are incomplete
+  char bytes_[most];
+};
+
+/// The addresses of the tensors of a call without groups.
+gemm_operands addresses_of(tw_gemm_args const& args);
+
+}  // namespace tw::capi

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+   cuda_runtime.c  The functions of the CUDA runtime that the library calls, on a GPU that is none:
+                   an H200 whose launches are counted. host_counts.py links the library with it. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <string.h>
+
+static long launches;
+__attribute__((visibility("default"))) long tw_no_gpu_launches(void) { return launches; }
+
+/* ---- The driver's functions that the library looks for --------------------------------------- */
+
+static CUcontext context = (CUcontext)64;
+static CUresult get_context(CUcontext* to) { return *to = context, CUDA_SUCCESS; }
+static CUresult set_context(CUcontext to) { return context = to, CUDA_SUCCESS; }
+static CUresult encode(void* map) { return memset(map, 0, 128), CUDA_SUCCESS; }
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** to, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult* result) {
+  (void)version, (void)flags;
+  *result = cudaDriverEntryPointSuccess;
+  *to = strcmp(name, "cuCtxGetCurrent") == 0   ? (void*)&get_context
+        : strcmp(name, "cuCtxSetCurrent") == 0 ? (void*)&set_context
+                                               : (void*)&encode;
+  return cudaSuccess;
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int* n) { return *n = 13000, cudaSuccess; }
+cudaError_t cudaGetDevice(int* n) { return *n = 0, cudaSuccess; }
+cudaError_t cudaSetDevice(int n) { return (void)n, cudaSuccess; }
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* p, int n) {
+  (void)n;
+  memset(p, 0, sizeof *p);
+  strcpy(p->name, "NVIDIA H200");
+  p->major = 9, p->multiProcessorCount = 132, p->totalGlobalMem = 141UL << 30;
+  p->l2CacheSize = 50 << 20, p->sharedMemPerBlockOptin = 232448;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* v, enum cudaDeviceAttr a, int n) {
+  return (void)a, (void)n, *v = 1980000, cudaSuccess;
+}
+const char* cudaGetErrorString(cudaError_t e) { return (void)e, "an error"; }
+cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+cudaError_t cudaFuncSetAttribute(const void* f, enum cudaFuncAttribute a, int v) {
+  return (void)f, (void)a, (void)v, cudaSuccess;
+}
+cudaError_t cudaGetSymbolAddress(void** to, const void* s) { return *to = (void*)s, cudaSuccess; }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* f, void** p) {
+  return (void)c, (void)f, (void)p, ++launches, cudaSuccess;
+}
+
+/* ---- Registration of kernels. Other functions stay undefined: no call here reaches them -------- */
+
+#define NOTHING(name) \
+  int name(void) { return 0; }
+NOTHING(__cudaRegisterFatBinary)
+NOTHING(__cudaRegisterFatBinaryEnd)
+NOTHING(__cudaRegisterFunction)
+NOTHING(__cudaRegisterVar)
+NOTHING(__cudaUnregisterFatBinary)
