@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""large_plans_test.py  The model against data/trials/h200.csv.gz: of GEMMs of 512 rows and more with
+8-bit operands, the kernel with the least predicted time takes little more than the fastest of those
+that were measured. Tuning tables, which name the fastest for some of these problems, do not
+count."""
+import collections
+import csv
+import gzip
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
+COMMAND = os.environ["TW_COMMAND"]
+KEY = re.compile(r"(\d+)x(\d+)x(\d+)x1 a=(e4m3|s8),T,\d+,0 b=\4,N,\d+,0 d=(\w+),T,\d+,0(.*)")
+SCALES = re.compile(r" s[ab]=f32,(\d+),(\d+),")
+WORDS = {("1", "0"): "row", ("1", "128"): "1x128", ("128", "128"): "128x128"}
+SMALL_M = 512
+
+
+def large_problems():
+    """{words of the problem: {(kernel, shared tiles, sharers): us}}"""
+    found = collections.defaultdict(dict)
+    with gzip.open(ROOT / "data/trials/h200.csv.gz", "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            key = KEY.fullmatch(row["problem"])
+            if not key or int(key[1]) < SMALL_M:
+                continue
+            words = [*key.group(1, 2, 3), "--dtype", key[4], "--d", key[5]]
+            for option, scale in zip(("--scale-a", "--scale-b"), SCALES.findall(key[6])):
+                words += [option, WORDS[scale]]
+            plan = row["kernel"], int(row["shared_tiles"]), int(row["sharers"])
+            found[tuple(words)][plan] = float(row["us"])
+    return found
+
+
+class LargePlans(unittest.TestCase):
+    def test_the_planned_kernel_is_near_the_fastest(self):
+        problems, shares = large_problems(), {}
+        self.assertGreaterEqual(len(problems), 50)
+        for words, us in problems.items():
+            run = subprocess.run(
+                [COMMAND, "plan", *words, "--device", "h200", "--all-kernels", "--json", "--top",
+                 "100"], capture_output=True, text=True, check=True,
+                env={**os.environ, "TILEWRIGHT_TUNE": "off"})
+            first = min(json.loads(run.stdout)["plans"], key=lambda plan: plan["predicted"]["us"])
+            plan = first["kernel"], first["shared_tiles"], first["sharers"]
+            self.assertIn(plan, us, f"{' '.join(words)}: this plan was not measured")
+            shares[words] = us[plan] / min(us.values())
+        slow = {" ".join(w): round(s, 3) for w, s in shares.items() if s > 1.09}
+        self.assertEqual(slow, {})
+        mean = math.exp(sum(map(math.log, shares.values())) / len(shares))
+        self.assertLess(mean, 1.011)
+
+
+if __name__ == "__main__":
+    unittest.main()
