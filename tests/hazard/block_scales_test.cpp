@@ -14,20 +14,22 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config kernel_of(int tile_m, epilogue_id epilogue, sum_form sums) {
+constexpr gemm_config kernel_of(int tile_m, epilogue_id epilogue, sum_form sums,
+                                int cluster_n = 1) {
   return {.a = {elem::e4m3},
           .b = {elem::e4m3},
           .tile_m = tile_m,
           .tile_n = 128,
           .cluster_m = 1,
+          .cluster_n = cluster_n,
           .stages = tile_m == 256 ? 3 : 4,
           .epilogue = epilogue,
           .sums = sums};
 }
 constexpr gemm_config both_kinds = kernel_of(128, epilogue_id::plain, sum_form::scaled);
 /// Two fragments of a warpgroup share an accumulator.
-constexpr gemm_config in_turn(epilogue_id epilogue, sum_form sums) {
-  return kernel_of(256, epilogue, sums);
+constexpr gemm_config in_turn(epilogue_id epilogue, sum_form sums, int cluster_n = 1) {
+  return kernel_of(256, epilogue, sums, cluster_n);
 }
 
 /// B with a gate: columns 0 to n/2 - 1 are gate columns, columns n/2 to n - 1 up columns. A box
@@ -50,11 +52,13 @@ tensor_map split_gate_map(void* base, int n, int k) {
 }
 
 /// D (m, n) = A (m, k) B (n, k)^T of small integers, with scales that are powers of two: 1x128 of
-/// A, and of B for `b_block` rows by 128. One CTA computes all tiles. By bulk copies: the scales of
-/// a K block's rows are adjacent.
+/// A, and of B for `b_block` rows by 128. One cluster computes all tiles. If it
+/// has two CTAs, the last tile lies outside of D. By bulk copies: the scales of a K block's rows
+/// are adjacent.
 template <gemm_config C>
 void expect_clean_and_right(int k, int b_block, std::uint64_t seed, bool by_bulk = false) {
-  constexpr int m = C.tile_m, n = 512, d_cols = C.gated() ? n / 2 : n, d_pitch = d_cols + 1;
+  constexpr int m = C.tile_m, n = C.cluster_n > 1 ? 384 : 512, d_cols = C.gated() ? n / 2 : n,
+                d_pitch = d_cols + 1;
   int const blocks = k / 128;
   std::mt19937 random(static_cast<unsigned>(seed));
   auto const fill = [&](int rows) {
@@ -71,7 +75,7 @@ void expect_clean_and_right(int k, int b_block, std::uint64_t seed, bool by_bulk
   std::vector<std::uint8_t> a = fill(m), b = fill(n);
   std::vector<float> const a_scales = scales(m * blocks), b_scales = scales(n / b_block * blocks);
   std::vector<std::uint16_t> d(static_cast<std::size_t>(m * d_pitch), 0x7FFF);
-  gemm_params p = one_cta_params<C>(m, n, blocks, a.data(), b.data(), d.data(), d_pitch);
+  gemm_params p = one_cluster_params<C>(m, n, blocks, a.data(), b.data(), d.data(), d_pitch);
   int const a_outer = by_bulk ? 1 : blocks, a_step = by_bulk ? m : 1;
   p.a_scales = {a_scales.data(), a_outer, a_step, 0, 0, 0, 0};
   p.a_scales_by_bulk = by_bulk ? 1 : 0;
@@ -116,6 +120,11 @@ TEST_P(BlockScalesHazards, TilesWithAScaleForEachColumn) {
 }
 TEST_P(BlockScalesHazards, FragmentsInTurnWithOneScaleOfB) {
   expect_clean_and_right<in_turn(epilogue_id::plain, sum_form::scaled)>(640, 128, seed(), true);
+}
+TEST_P(BlockScalesHazards, FragmentsInTurnOfTwoCtasWithTheSameRows) {
+  constexpr gemm_config c = in_turn(epilogue_id::plain, sum_form::scaled, 2);
+  expect_clean_and_right<c>(640, 128, seed(), true);
+  expect_clean_and_right<c>(384, 128, seed());
 }
 TEST_P(BlockScalesHazards, FragmentsInTurnWithAScaleForEachColumn) {
   constexpr gemm_config c = in_turn(epilogue_id::plain, sum_form::scaled_columns);

@@ -40,7 +40,8 @@ void expect_clean_and_right(std::uint64_t seed, Element (*make)(int), Result (*r
   for (int x : b) b_in.push_back(make(x));
   int const pitch = (C.d_m ? m : n) + 1;  // which TMA cannot address
   std::vector<Result> d(static_cast<std::size_t>(pitch * (C.d_m ? n : m)));
-  expect_clean<C>(one_cta_params<C>(m, n, blocks, a_in.data(), b_in.data(), d.data(), pitch), seed);
+  expect_clean<C>(one_cluster_params<C>(m, n, blocks, a_in.data(), b_in.data(), d.data(), pitch),
+                  seed);
   for (int i = 0; i < m; i += 3)
     for (int j = 0; j < n; ++j) {
       int sum = 0;

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""large_plans_test.py  The model against data/trials/h200.csv.gz: of GEMMs of 512 rows and more with
-8-bit operands, the kernel with the least predicted time takes little more than the fastest of those
-that were measured. Tuning tables, which name the fastest for some of these problems, do not
-count."""
+"""large_plans_test.py  The model against data/trials/h200.csv.gz, for GEMMs of 512 rows and more
+with 8-bit operands: the kernel with the least predicted time takes little more than the fastest
+measured one. Tuning tables, which name the fastest kernel for some of them, do not count."""
 import collections
 import csv
 import gzip

@@ -59,6 +59,19 @@ TW_DEVICE constexpr int column_threads(bool by_block) {
   return by_block ? 2 : scale_threads - warp_threads;
 }
 
+/// The CTAs of a cluster have the same rows, and multicast the scales of these rows.
+template <gemm_config C, bool = C.scaled() && (C.cluster_n > 1)>
+struct common_scales_smem {
+  TW_DEVICE void init() {}
+};
+template <gemm_config C>
+struct common_scales_smem<C, true> {
+  mbarrier read_by_all[C.stages];  // by the consumers of all CTAs; a thread of each CTA arrives
+  TW_DEVICE void init() {
+    for (mbarrier& all : read_by_all) all.init(C.cluster_n);
+  }
+};
+
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
 /// again; kernels without scales in the main loop have none.
 template <gemm_config C, bool = C.scaled()>
@@ -71,6 +84,7 @@ template <gemm_config C>
 struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
+  [[no_unique_address]] common_scales_smem<C> common;
   static_assert(sizeof(of_stage) == C.scale_bytes());
   /// How many threads arrive at the barrier of a stage besides the thread that loads A and B. By
   /// bulk copies: one thread for the scales of the rows, and column_threads. Else: all threads of
@@ -84,6 +98,7 @@ struct block_scales_smem<C, true> {
   TW_DEVICE void init() {
     for (int i = 0; i < C.stages; ++i)
       scales_read[i].init(C.math_warpgroups() * warpgroup_threads / warp_threads);
+    common.init();
   }
   /// A thread's signal, for all warps of its warpgroup, that they do not need the scales.
   TW_DEVICE void skip(int stage) {
@@ -155,21 +170,39 @@ class scale_copies {
   }
 
  private:
-  /// A bulk copy of the scales of the tile's rows, for each K block.
+  /// A bulk copy of the scales of the tile's rows, for each K block. Each CTA of a cluster copies
+  /// a share of the rows to all.
   template <class Smem>
   TW_DEVICE void load_rows(Smem& s, ring<C.stages>& slot, int begin, int end) const {
-    int const left = p_.m - row_, here = left < rows ? left : rows;
-    constexpr int bytes_each = size_bytes(elem::f32);
+    constexpr int bytes_each = size_bytes(elem::f32), share = rows / C.cluster_n;
+    int const here = in_tile(p_.m - row_, rows);
+    int const first = C.cluster_n == 1 ? 0 : cluster_rank() * share;  // of this CTA's share
+    int const mine = C.cluster_n == 1 ? here : in_tile(here - first, share);
     auto const* from = static_cast<float const*>(p_.a_scales.data) +
-                       first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
+                       first_scale<std::int64_t>(p_.a_scales, row_ + first, matrix_) +
                        begin * p_.a_scales.stride_k;
     row_gather<C> none(p_);
     fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       landed.arrive_expect_tx(here * bytes_each);
       leave_undefined(stage.of + here, (rows - here) * bytes_each);
-      bulk_load(stage.of, from, here * bytes_each, landed);
+      if constexpr (C.cluster_n == 1) {
+        bulk_load(stage.of, from, here * bytes_each, landed);
+      } else {
+        // This thread has waited for the consumers of its CTA. The release costs a fence of the
+        // GPU, which is not in the consumers' loop (docs/decisions/0004).
+        mbarrier& all = s.scales.common.read_by_all[slot.stage];
+        TW_UNROLL
+        for (int cta = 0; cta < C.cluster_n; ++cta) all.template arrive_remote<scope::cluster>(cta);
+        all.template wait<scope::cluster>(slot.phase);
+        constexpr auto every = static_cast<std::uint16_t>((1 << C.cluster_n) - 1);
+        if (mine > 0) bulk_load_multicast(stage.of + first, from, mine * bytes_each, landed, every);
+      }
       from += p_.a_scales.stride_k;
     });
+  }
+  /// Of `max` rows, those inside a matrix that ends `left` rows after the first of them.
+  TW_DEVICE static int in_tile(int left, int max) {
+    return left <= 0 ? 0 : left < max ? left : max;
   }
 
   /// The column scales by cp.async, beside load_rows().

@@ -39,9 +39,9 @@ constexpr bool is_checked() {
   static_assert(C.sums != sum_form::scaled_columns || C.in_turn(),
                 "[TW0204] kernels for column scales alone have fragments that share an "
                 "accumulator; other kernels have code for block scales too");
-  static_assert(!C.scaled() || C.cluster_m * C.cluster_n == 1,
-                "[TW0204] with scales in the main loop CTAs share no loads: a tile of a cluster "
-                "may lie outside of D, and the scales end with D");
+  static_assert(!C.scaled() || C.cluster_m * C.cluster_n == 1 || (C.cluster_m == 1 && C.in_turn()),
+                "[TW0204] with scales in the main loop CTAs share their rows of A alone, in "
+                "kernels whose fragments share an accumulator");
   static_assert(!C.grouped() || (C.cluster_k == 1 && (C.ragged != group_axis::k || !C.d_m)),
                 "[TW0204] groups of K have a row-major D, and no cluster of groups shares K");
   static_assert(C.ragged != group_axis::k || (!C.a_in_registers() && !C.varies_tile_n() &&
