@@ -127,6 +127,8 @@ def info_files():
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    import build
+    build.check_interpreter()  # before the minutes of the compiler
     info = f"tilewright-{version()}.dist-info"
     for path, text in info_files().items():
         whole = os.path.join(metadata_directory, info, path)
@@ -138,6 +140,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     import build
+    build.check_interpreter()
     info = f"tilewright-{version()}.dist-info"
     name = f"tilewright-{version()}-{tag()}.whl"
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(

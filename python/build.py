@@ -29,6 +29,14 @@ def newer(output, inputs):
     return all(os.path.getmtime(x) < made for x in inputs)
 
 
+def check_interpreter():
+    """Ends on free-threaded Python, which loads no module of the stable ABI of 3.10."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        sys.exit("tilewright: free-threaded Python loads no module of the stable ABI of 3.10. "
+                 f"Install it with python{sys.version_info[0]}.{sys.version_info[1]} that has the "
+                 "GIL.")
+
+
 def python_headers():
     """The folder of Python.h; the stable ABI is the same in every version."""
     for folder in (sysconfig.get_path("include"), sysconfig.get_path("platinclude"),
@@ -160,6 +168,7 @@ def add_emulator(library, package):
 
 def build(library, folder):
     """Makes FOLDER/tilewright, and compiles what is older than its sources."""
+    check_interpreter()
     package = os.path.join(folder, "tilewright")
     os.makedirs(package, exist_ok=True)
     copy_package(package)

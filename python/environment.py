@@ -19,7 +19,7 @@ SKIPPED = 77
 FIT = """
 import os, sys, sysconfig
 import ensurepip, venv
-sys.exit(sys.version_info < (3, 10) or
+sys.exit(sys.version_info < (3, 10) or sysconfig.get_config_var("Py_GIL_DISABLED") == 1 or
          not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
 """
 
