@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_command.py  The console script: its verbs, statuses and JSON records."""
 import json
+import os
 import subprocess
 import sys
 
@@ -44,7 +45,42 @@ def test_pages_and_devices(capsys):
     assert run(capsys, "check", "none.so")[0] == 2
 
 
+def test_plan_of_a_model(capsys, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"hidden_size": 1024, "intermediate_size": 2048,
+                                  "num_attention_heads": 8, "num_key_value_heads": 8,
+                                  "num_hidden_layers": 2}))
+    status, out, _ = run(capsys, "plan", "--model", str(config), "--tokens", "1,64")
+    assert status == 0 and "down" in out
+    rows = json.loads(run(capsys, "plan", "--model", str(config), "--tokens", "64", "--json")[1])
+    assert {row["tokens"] for row in rows} == {64} and all(row["us"] > 0 for row in rows)
+    status, out, err = run(capsys, "plan", "--model", "none.json")
+    assert (status, out) == (2, "") and "none.json" in err
+
+
+def test_each_verb_of_the_built_command(capsys):
+    """It works here, or is refused with what to use."""
+    source = os.environ.get("TW_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "../..")
+    folder = os.path.join(source, "tools/command")
+    if not os.path.isdir(folder):
+        pytest.skip("the sources of the command are not here")
+    verbs = [x for x in os.listdir(folder) if os.path.isdir(os.path.join(folder, x))]
+    assert len(verbs) > 15
+    for verb in [*verbs, "completion", "man"]:
+        if verb in ("layout", "plan", "explain", "info", "check"):
+            continue
+        status, out, err = run(capsys, verb, "--any")
+        assert (status, out) == (2, ""), verb
+        assert "TW0615" in err and f"got {verb}" in err and "./dev build" in err, err
+    assert "tilewright.gemm()" in run(capsys, "gemm", "a.npy", "b.npy")[2]
+    with pytest.raises(SystemExit) as end:
+        _command.main(["help"])
+    assert end.value.code == 0 and "occupancy" in capsys.readouterr().out
+
+
 def test_usage():
+    with pytest.raises(SystemExit):
+        _command.main(["plan", "64", "64"])
     with pytest.raises(SystemExit):
         _command.main([])
     done = subprocess.run([sys.executable, "-m", "tilewright._command", "--version"],
