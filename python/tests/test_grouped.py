@@ -218,6 +218,17 @@ def test_no_groups():
     assert (f64(out) == 7).all()
 
 
+def planned(**tensors):
+    """A plan of groups on GPU 0, whose other tensors have these devices and shapes."""
+    def on(shape, dtype, device=0):
+        return tw.Spec(shape, dtype, None, (2, device))
+
+    given = {"ends": on((5,), "int32")} | {
+        name: tw.spec(shape, dtype) if device is None else on(shape, dtype, device)
+        for name, (shape, dtype, device) in tensors.items()}
+    return tw.plan(on((70, 64), "bfloat16"), on((5, 48, 64), "bfloat16").T, device="h200", **given)
+
+
 A, B = np.ones((8, 16), BF16), np.ones((2, 24, 16), BF16).swapaxes(1, 2)
 TWO = np.array([3, 8], np.int32)
 TABLE = {
@@ -263,6 +274,17 @@ TABLE = {
     "alphas of another number": (lambda: tw.grouped_gemm(
         A, B, ends=TWO, group_alpha=np.ones(3, np.float32)), "TW0616", "group_alpha"),
     "rows of another number": (lambda: tw.grouped_gemm(A, B, rows=TWO), "TW0616", "groups"),
+    "sizes in host memory, a GPU": (lambda: planned(ends=((5,), "int32", None)), "TW0485",
+                                    "device of groups"),
+    "sizes on another GPU": (lambda: planned(ends=((5,), "int64", 1)), "TW0485",
+                             "device of groups"),
+    "numbers of rows in host memory, a GPU": (lambda: planned(gather=((70,), "int32", None)),
+                                              "TW0485", "device of gather"),
+    "places of rows in host memory, a GPU": (lambda: planned(scatter=((70,), "int32", None)),
+                                             "TW0485", "device of scatter"),
+    "an odd leading dimension": (lambda: tw.grouped_gemm(
+        np.ones((20, 17), BF16), np.ones((2, 8, 17), BF16).swapaxes(1, 2), ends=TWO), "TW0495",
+                                 "a of a GEMM of groups"),
     "integers": (lambda: tw.grouped_gemm(np.ones((8, 16), np.int8), np.ones((2, 16, 16), np.int8),
                                          ends=TWO), "TW0494", "groups"),
 }
