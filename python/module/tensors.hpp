@@ -96,7 +96,8 @@ class tensor {
     if (written && nb::try_cast(object, a, false))
       throw bad_argument{"TW0484", name, "a read-only array", "memory that can be written"};
     throw bad_argument{"TW0483", std::string("type of ") + name, type_text(object),
-                       "an array with DLPack", "numpy.asarray() makes one of a list"};
+                       "an array with DLPack",
+                       "numpy.asarray(x, 'float32') makes one of a list or a number"};
   }
   template <class Array>
   void take(Array const& a, std::optional<DLDataType> named) {

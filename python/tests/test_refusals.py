@@ -213,8 +213,19 @@ def test_table(row):
     assert error.got and error.need and str(error).startswith(error.code)
     assert error.hint or code != "TW0482", f"strides without a remedy: {error}"
     assert "tw_" not in str(error), f"a name of C in the message: {error}"
+    assert "`tilewright " not in str(error), f"a verb of the command in the message: {error}"
     assert " --" not in str(error), f"an option of the command in the message: {error}"
     assert tw.explain(error.code).startswith(f"# {error.code}: ")
+
+
+def test_messages_say_what_python_has():
+    for name, text in (("one format alone", "tilewright.quantize()"),
+                       ("a list", "float32"),
+                       ("scales of float64", "convert it to float32")):
+        with pytest.raises(tw.RefusedError) as caught:
+            TABLE[name][0]()
+        assert text in caught.value.hint, caught.value
+        assert "tf32" not in caught.value.hint, "scales are not multiplied as tf32"
 
 
 def test_the_message_of_a_square_scale_names_the_argument_to_add():

@@ -152,7 +152,7 @@ class DlpackKind(HostKind):
     def tensor(x, name):
         if not hasattr(x, "__dlpack__"):
             raise refused("TW0483", f"type of {name}", type(x).__name__, "an array with DLPack",
-                          "numpy.asarray() makes one of a list")
+                          "numpy.asarray(x, 'float32') makes one of a list or a number")
         return x
 
     @staticmethod

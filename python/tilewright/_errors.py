@@ -15,6 +15,8 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"arguments of tw_plan_run\(\)", "arguments of the plan"),
     (r"tw_plan_run\(\)", "a call of the plan"), (r"tw_devices_json\(\)", "tilewright.devices()"),
     (r"the function of tw_set_interrupt\(\)", "the function of set_interrupt()"),
+    (r"make_block_scale\(\) describes such scales, ", ""),
+    (r"`tilewright (quantize|prepare)[^`]*`( or tw::quantize\(\))?", r"tilewright.\1()"),
     (r"\bNULL\b", "None"))]
 
 

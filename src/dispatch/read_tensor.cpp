@@ -82,10 +82,12 @@ elem element_type(tensor_type t, char const* argument) {
   std::string names;
   for (type_row const& known : type_rows)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
-  refuse_argument("TW0483", fmt::format("type of {}", argument), type_name(t), names,
-                  t.code == dl_float && t.bits == 64
-                      ? "convert it to float32, which is multiplied as tf32"
-                      : "");
+  std::string_view const name = argument;
+  std::string const hint = t.code != dl_float || t.bits != 64 ? ""
+                           : name == "a" || name == "b"
+                               ? "convert it to float32, which is multiplied as tf32"
+                               : "convert it to float32";
+  refuse_argument("TW0483", fmt::format("type of {}", argument), type_name(t), names, hint);
 }
 
 std::string list_text(std::int64_t const* list, int rank) {
