@@ -118,7 +118,7 @@ void run(group const& g, std::vector<gemm_call> const& calls, call_options const
   bool const by_nccl =
       m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;
   if (!by_nccl && !m.reaches_all())
-    refuse_unreachable(all.scales ? "block scales of A" : "a column-major A");
+    refuse_unreachable(m, all.scales ? "block scales of A" : "a column-major A");
   std::string const text = text_of(p, all, rows) + (by_nccl               ? ", by NCCL"
                                                     : via == path::direct ? ", direct"
                                                                           : "");

@@ -3,6 +3,7 @@
 #include "dist/call.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "family/bind.hpp"
 #include "tilewright/base/check.hpp"
@@ -56,8 +57,11 @@ std::int64_t gathered_bytes(operation op, gemm_problem const& p, shards const& r
   return bytes_of_reduce(op, p, rows, partial_type(p, float32_partials), via);
 }
 
-void refuse_unreachable(std::string const& what) {
-  throw rejected({"TW0909", "exchange over ranks that cannot write each other's memory", what,
+void refuse_unreachable(group::membership const& m, std::string const& what) {
+  std::vector<int> const to = m.unreached();
+  throw rejected({"TW0909", "exchange over ranks that cannot write each other's memory",
+                  fmt::format("{}; rank {} cannot write the memory of rank{} {}", what, m.rank(),
+                              to.size() == 1 ? "" : "s", fmt::join(to, ", ")),
                   "a row-major A without block scales, which NCCL gathers",
                   "P2P access between the GPUs (NVLink) allows all operands"});
 }
@@ -83,9 +87,9 @@ path path_of(group::membership& m, gemm_problem const& p, call_options const& ho
   };
   path_key key = needs.call;
   key.gpu = gpu().name;
-  if (auto const tuned = tuned_path(key);
-      tuned && (tuned != path::direct || may_be_direct) && (tuned != path::gated || may_be_gated()))
-    return *tuned;
+  if (auto const tuned = tuned_path(key); tuned && (tuned->via != path::direct || may_be_direct) &&
+                                          (tuned->via != path::gated || may_be_gated()))
+    return tuned->via;
   // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
   constexpr std::int64_t rows_for_pieces = 512;
   if (p.m >= rows_for_pieces) return path::pieces;

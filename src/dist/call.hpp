@@ -37,7 +37,7 @@ std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& 
                              std::optional<path> via);
 
 /// Throws TW0909: ranks that cannot write each other's memory, and data that NCCL cannot gather.
-[[noreturn]] void refuse_unreachable(std::string const& what);
+[[noreturn]] void refuse_unreachable(group::membership const& m, std::string const& what);
 
 /// "3+3+2".
 std::string text_of(shards const& rows);

@@ -60,7 +60,7 @@ class gpu_rank final : public group::membership {
     view_.timeout_ns = static_cast<std::uint64_t>(std::min(options.timeout_s, 1e9) * 1e9);
     for (int r = 0; r < ranks(); ++r) {
       view_.heads[r] = static_cast<gpu_arena_head*>(arenas[static_cast<std::size_t>(r)]);
-      reaches_all_ = reaches_all_ && view_.heads[r] != nullptr;
+      if (view_.heads[r] == nullptr) unreached_.push_back(r);
       // NCCL refuses two ranks on one GPU.
       shares_gpu_ = shares_gpu_ || (r != rank && !nccl_ && (sets_ || is_here(view_.heads[r])));
     }
@@ -94,7 +94,7 @@ class gpu_rank final : public group::membership {
   bool on_gpu() const override { return true; }
   int device() const override { return device_; }
   bool shares_gpu() const override { return shares_gpu_; }
-  bool reaches_all() const override { return reaches_all_; }
+  std::vector<int> unreached() const override { return unreached_; }
   collectives* nccl() override { return collectives_ ? &*collectives_ : nullptr; }
 
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
@@ -377,7 +377,8 @@ class gpu_rank final : public group::membership {
   std::shared_ptr<enqueued_sets> sets_;
   int device_;
   ranks_view view_ = {};
-  bool reads_host_, reaches_all_ = true, shares_gpu_ = false;
+  bool reads_host_, shares_gpu_ = false;
+  std::vector<int> unreached_;
   pinned<failure_record> report_, stop_;
   struct failures_seen {
     failure_record failures[2][arena_ranks];

@@ -52,6 +52,7 @@ void group::abort() const {
 }
 bool group::broken() const { return state_->broken(); }
 void group::check() const { state_->check(); }
+std::vector<int> group::unreached() const { return state_->unreached(); }
 bool group::has_peer_addresses() const { return state_->reaches_all(); }
 
 void run_ranks(std::vector<group> const& groups, std::function<void(group const&)> const& work) {

@@ -98,8 +98,9 @@ class group::membership {
   virtual int device() const { return -1; }
   /// Does a peer compute on this rank's GPU? Its kernels then share the SMs with the peer's.
   virtual bool shares_gpu() const { return false; }
-  /// Can this rank write the arenas of all ranks? Else there are collectives alone.
-  virtual bool reaches_all() const { return true; }
+  /// Ranks whose arenas this rank cannot write. If there are any, NCCL's collectives are left.
+  virtual std::vector<int> unreached() const { return {}; }
+  bool reaches_all() const { return unreached().empty(); }
   /// nullptr: none.
   virtual collectives* nccl() { return nullptr; }
 

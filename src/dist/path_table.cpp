@@ -54,7 +54,7 @@ std::string path_table_file() {
   return name.empty() ? name : name + ".paths";
 }
 
-std::optional<path> path_in_line(std::string const& line, path_key const& key) {
+std::optional<stored_path> path_in_line(std::string const& line, path_key const& key) {
   std::istringstream in(line);
   std::string op, type, via, gpu;
   path_key of;
@@ -68,15 +68,27 @@ std::optional<path> path_in_line(std::string const& line, path_key const& key) {
   of.op = static_cast<operation>(op_index);
   of.gpu = gpu, of.type = key.type;
   if (type != name(key.type) || !(of == key)) return std::nullopt;
-  return static_cast<path>(path_index);
+  return stored_path{static_cast<path>(path_index), us};
 }
 
-std::optional<path> tuned_path(path_key const& key) {
-  std::optional<path> found;
+std::optional<stored_path> tuned_path(path_key const& key) {
+  std::optional<stored_path> found;
   each_line([&](std::string const& line) {
     if (auto const p = path_in_line(line, key)) found = p;
   });
   return found;
+}
+
+std::vector<stored_path> measured_paths(path_key const& key) {
+  std::vector<stored_path> list;
+  each_line([&](std::string const& line) {
+    auto const found = path_in_line(line, key);
+    if (!found) return;
+    std::erase_if(list, [&](stored_path const& x) { return x.via == found->via; });
+    list.push_back(*found);
+  });
+  std::sort(list.begin(), list.end(), [](auto const& a, auto const& b) { return a.via < b.via; });
+  return list;
 }
 
 void store_path(path_key const& key, path fastest, double us) {

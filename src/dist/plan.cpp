@@ -13,6 +13,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/path_table.hpp"
 #include "tilewright/problem/accept.hpp"
 
 namespace tw::dist {
@@ -109,13 +110,30 @@ void add_direct(group_plan& g, double elem_bytes, link_rates const& links) {
                      g.gemm_us >= direct_us(links, 0, bytes) ? "GEMM" : "links"});
 }
 
+/// Adds the times of the table of paths, and returns the fastest path of these.
+std::optional<stored_path> add_measured(group_plan& g, device const& dev) {
+  if (g.hosts > 1 || g.ranks == 1) return {};
+  bool const split = splits_k(g.op);
+  path_key const key{g.op,
+                     g.ranks,
+                     split ? partial_type(g.problem, false) : g.problem.a.type,
+                     g.problem.m,
+                     split ? g.problem.n : g.problem.k,
+                     dev.name};
+  for (stored_path const& x : measured_paths(key))
+    for (path_time& t : g.paths)
+      if (t.via == x.via) t.measured_us = x.us;
+  auto const fastest = tuned_path(key);
+  return fastest && g.find(fastest->via) != nullptr ? fastest : std::nullopt;
+}
+
 }  // namespace
 
 group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
-                           link_rates const& links, int hosts) {
+                           link_rates const& links, int hosts, bool peers_write) {
   check_ranks(ranks, hosts);
   group_plan g;
-  g.op = op, g.ranks = ranks, g.hosts = hosts, g.problem = p;
+  g.op = op, g.ranks = ranks, g.hosts = hosts, g.problem = p, g.peers_write = peers_write;
   g.whole = plan_gemm(p, aligned_operands(), dev);
   g.gemm_us = g.whole.predicted_us;
   std::int64_t const own = (p.m + ranks - 1) / ranks;
@@ -142,6 +160,20 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
               limit(ranks * g.own_us, g.exchange_us + g.own_us)}};
   add_direct(g, elem_bytes, links);
   add_gated(g, dev);
+  auto const fastest = add_measured(g, dev);
+  if (!peers_write && ranks > 1) {
+    std::erase_if(g.paths, [](path_time const& t) { return t.via != path::serial; });
+    g.why =
+        "the GPUs do not write each other's memory (no P2P): NCCL alone, by host memory; the "
+        "time of the exchange is not known";
+    return g;
+  }
+  if (fastest) {
+    g.chosen = fastest->via;
+    g.why =
+        fmt::format("the fastest that `tilewright tune --ranks` measured, {:.1f} us", fastest->us);
+    return g;
+  }
   constexpr double certain = 0.95;
   auto const best = std::min_element(g.paths.begin(), g.paths.end(),
                                      [](auto const& a, auto const& b) { return a.us < b.us; });

@@ -221,7 +221,7 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
                             }});
   bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
                        (!p.reproducible || !m.reaches_all());
-  if (by_nccl && p.reproducible) refuse_unreachable("a reproducible sum");
+  if (by_nccl && p.reproducible) refuse_unreachable(m, "a reproducible sum");
   gemm_problem const partial = partial_of(p, type);
   reduce_buffer const b = buffer_of(op, p, rows, type, via == path::direct);
   std::string const text = text_of(op, p, rows, type) + (by_nccl               ? ", by NCCL"

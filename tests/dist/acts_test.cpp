@@ -26,7 +26,9 @@ class recorder final : public group::membership, public collectives {
 
   bool on_gpu() const override { return true; }
   bool shares_gpu() const override { return shares_; }
-  bool reaches_all() const override { return reaches_; }
+  std::vector<int> unreached() const override {
+    return reaches_ ? std::vector<int>{} : std::vector<int>{1 - rank()};
+  }
   collectives* nccl() override { return has_nccl_ ? this : nullptr; }
   std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                         call_options const&) const override {
@@ -198,6 +200,13 @@ TEST(Acts, OperandsThatNcclCannotGatherAreRefusedByRanksWithoutAddresses) {
   problem_of_rank x;
   x.p.a.ord = order::col_major;
   EXPECT_EQ(code([&] { all_gather_gemm(far, x.p, x.o); }), "TW0909");
+  EXPECT_EQ(far.unreached(), std::vector<int>{1});
+  EXPECT_FALSE(far.has_peer_addresses());
+  try {
+    all_gather_gemm(far, x.p, x.o);
+  } catch (rejected const& e) {
+    EXPECT_EQ(e.why().got, "a column-major A; rank 0 cannot write the memory of rank 1");
+  }
   problem_of_rank y;
   y.p.reproducible = true;
   EXPECT_EQ(code([&] { gemm_all_reduce(far, y.p, y.o); }), "TW0909");

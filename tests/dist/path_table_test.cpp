@@ -36,7 +36,7 @@ TEST(PathTable, AStoredLineIsOfItsCallAlone) {
   std::string line;
   ASSERT_TRUE(std::getline(in, line));
   EXPECT_EQ(line, "reduce-scatter 4 bf16 64 8192 direct 33.20 NVIDIA H200");
-  EXPECT_EQ(path_in_line(line, key), path::direct);
+  EXPECT_EQ(path_in_line(line, key), (stored_path{path::direct, 33.2}));
   for (int change = 0; change < 6; ++change) {
     path_key other = key;
     if (change == 0) other.op = operation::gemm_all_reduce;
@@ -47,8 +47,17 @@ TEST(PathTable, AStoredLineIsOfItsCallAlone) {
     if (change == 5) other.gpu = "NVIDIA H100";
     EXPECT_EQ(path_in_line(line, other), std::nullopt) << change;
   }
+  store_path(key, path::pieces, 40);
+  store_path(key, path::serial, 36);
   store_path(key, path::pieces, 30);
-  EXPECT_EQ(tuned_path(key), path::pieces);  // the last line counts; the file is read here first
+  // The last line counts; the file is read here first.
+  EXPECT_EQ(tuned_path(key), (stored_path{path::pieces, 30}));
+  EXPECT_EQ(
+      measured_paths(key),
+      (std::vector<stored_path>{{path::serial, 36}, {path::pieces, 30}, {path::direct, 33.2}}));
+  path_key other = key;
+  other.ranks = 2;
+  EXPECT_TRUE(measured_paths(other).empty());
 }
 
 TEST(PathTable, DamagedLinesAndNoFileAreRefused) {

@@ -115,6 +115,35 @@ TEST(GroupPlan, NamesTheKernelWithAGate) {
               nullptr);
 }
 
+TEST(GroupPlan, IsSerialByNcclWithoutPeerAccess) {
+  group_plan const g = plan_over_ranks(operation::gemm_all_reduce, bf16_problem(8192, 8192, 4096),
+                                       2, known_device("h200"), {}, 1, false);
+  EXPECT_EQ(g.chosen, path::serial);
+  EXPECT_EQ(g.paths.size(), 1U);
+  EXPECT_NE(g.why.find("no P2P"), std::string::npos);
+}
+
+/// In the words of a path each rank is named, and all rows are multiplied.
+TEST(GroupPlan, StepsInWordsAreThoseOfTheSchedule) {
+  shards const rows({3, 2, 0});
+  using list = std::vector<std::string>;
+  auto const ag = operation::all_gather_gemm, rs = operation::gemm_reduce_scatter;
+  EXPECT_EQ(steps_in_words(ag, path::pieces, rows, 0),
+            (list{"copy engines send 3 rows from 0 to ranks 2, 1, during the GEMMs",
+                  "GEMM of 3 rows from 0", "wait for rank 1, then GEMM of 2 rows from 3",
+                  "wait for rank 2"}));
+  EXPECT_EQ(steps_in_words(ag, path::direct, rows, 1),
+            (list{"one launch stores 2 rows from 3 to ranks 0, 2, and waits for theirs",
+                  "GEMM of 5 rows from 0"}));
+  EXPECT_EQ(steps_in_words(rs, path::serial, rows, 0),
+            (list{"GEMM of 5 rows from 0, then send partial results to ranks 2, 1",
+                  "wait for ranks 1, 2, then add 3 rows from 0 in the order of the ranks"}));
+  EXPECT_EQ(steps_in_words(operation::gemm_all_reduce, path::two_pieces, rows, 1).size(), 5U);
+  EXPECT_EQ(steps_in_words(rs, path::serial, rows, 0, true)[1],
+            "NCCL's reduce-scatter of the partial results");
+  EXPECT_EQ(steps_in_words(ag, path::gated, shards({5}), 0), list{"GEMM of 5 rows from 0"});
+}
+
 TEST(GroupPlan, HostsThatDoNotDivideTheRanksAreRefused) {
   device const& h200 = known_device("h200");
   for (auto const& [ranks, hosts] : {std::pair{8, 3}, {8, 0}, {0, 1}, {5000, 1}}) try {

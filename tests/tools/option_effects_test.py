@@ -214,7 +214,7 @@ SEEN = {
         "--expected-size": (PLAN + " --groups 2", "--expected-size 8"),
         "--lda": (PLAN, "--lda 4104"), "--ldb": (PLAN, "--ldb 4104"), "--ldd": (PLAN, "--ldd 4097"),
         "--ranks": (PLAN, "--ranks 4"), "--op": (PLAN + " --ranks 4", "--op all-reduce"),
-        "--hosts": (PLAN + " --ranks 4", "--hosts 2"),
+        **{o.split()[0]: (PLAN + " --ranks 4", o) for o in ("--hosts 2", "--no-p2p")},
         "--device": (PLAN, "--device b200"),
         "--family": (PLAN, "--family sm80_gemm"),
         "--sms": (PLAN, "--sms 20"),

@@ -74,6 +74,13 @@ class Ranks(CommandCase):
             self.assertEqual(times[record["chosen"]], min(times.values()))
             text = self.run_it(*plan, "--op", op).stdout
             self.assertIn("<- chosen", text)
+            self.assertEqual({p["measured_us"] for p in record["paths"]}, {None})
+            self.assertIn("GEMM of 2048 rows from 0", " ".join(record["steps"]) + text)
+        far = json.loads(self.run_it(*plan, "--no-p2p", "--json").stdout)
+        self.assertEqual(([p["path"] for p in far["paths"]], far["chosen"]),
+                         (["serial"], "serial"))
+        self.assertIn("NCCL gathers", far["steps"][0])
+        self.assertIn("no P2P", self.run_it(*plan, "--no-p2p").stdout)
         hosts = self.run_it(*plan, "--hosts", "2").stdout
         self.assertIn("On paper", hosts)
         self.assertIn("TW0903", self.run_it(*plan, "--hosts", "3", status=2).stderr)

@@ -20,6 +20,13 @@ std::string ranks_text(dist::group_plan const& g) {
   return text;
 }
 
+/// Of rank 0 with even rows.
+std::vector<std::string> steps_of(dist::group_plan const& g) {
+  bool const by_nccl = !g.peers_write;
+  if (g.ranks > dist::max_ranks) return {};
+  return dist::steps_in_words(g.op, g.chosen, dist::shards::even(g.problem.m, g.ranks), 0, by_nccl);
+}
+
 }  // namespace
 
 std::string group_plan_text(dist::group_plan const& g, device const& dev) {
@@ -36,15 +43,17 @@ std::string group_plan_text(dist::group_plan const& g, device const& dev) {
                       g.bytes / 1e6, g.ranks - 1);
   if (g.hosts > 1) text += fmt::format(", {:.1f} MB over the network", g.over_network_bytes / 1e6);
   if (g.later_us > 0) text += fmt::format("; {:.1f} us more for the results", g.later_us);
-  text += "\n\npath            us   limit\n";
+  text += "\n\npath            us   measured   limit\n";
   for (dist::path_time const& t : g.paths)
-    text += fmt::format("{:<11} {:>6.1f}   {}{}\n", name(t.via), t.us, t.limit,
+    text += fmt::format("{:<11} {:>6.1f}   {:>8}   {}{}\n", name(t.via), t.us,
+                        t.measured_us ? fmt::format("{:.1f}", *t.measured_us) : "-", t.limit,
                         t.via == g.chosen ? "   <- chosen" : "");
   if (g.gated)
     text += fmt::format("\ngated     {}, {:.1f} us on one SM less\n", g.gated->kernel,
                         g.gated->predicted_us);
   if (!g.no_gate.empty()) text += fmt::format("{}no gate   {}\n", g.gated ? "" : "\n", g.no_gate);
   text += fmt::format("\n{}: {}\n", name(g.chosen), g.why);
+  for (std::string const& step : steps_of(g)) text += "  " + step + "\n";
   if (g.ranks > 1)
     text += fmt::format("From {} of a GPU = {:.0f} on the GEMM takes as long as the exchange.\n",
                         split ? "K" : "N", g.hidden_from);
@@ -56,7 +65,10 @@ nlohmann::ordered_json group_plan_json(dist::group_plan const& g, device const& 
   using json = nlohmann::ordered_json;
   json paths = json::array();
   for (dist::path_time const& t : g.paths)
-    paths.push_back({{"path", name(t.via)}, {"us", t.us}, {"limit", t.limit}});
+    paths.push_back({{"path", name(t.via)},
+                     {"us", t.us},
+                     {"measured_us", t.measured_us ? json(*t.measured_us) : json(nullptr)},
+                     {"limit", t.limit}});
   return {{"device", dev.id},
           {"device_name", dev.name},
           {"op", name(g.op)},
@@ -77,7 +89,9 @@ nlohmann::ordered_json group_plan_json(dist::group_plan const& g, device const& 
           {"paths", paths},
           {"gated_kernel", g.gated ? g.gated->kernel : ""},
           {"no_gate", g.no_gate},
+          {"peers_write", g.peers_write},
           {"chosen", name(g.chosen)},
+          {"steps", steps_of(g)},
           {"why", g.why}};
 }
 

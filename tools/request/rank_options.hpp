@@ -18,6 +18,7 @@ struct rank_request {
   dist::path via = dist::path::pieces;
   bool partials_of_d = false;  // else float32
   int hosts = 1;
+  bool no_p2p = false;   // of plan: the GPUs do not write each other's memory
   std::string timeline;  // file of the picture of a call
 
   bool any() const { return ranks > 0; }
@@ -30,7 +31,7 @@ struct rank_request {
 
 /// --ranks, --split, --op, --path and --partials.
 void add_rank_options(CLI::App& verb, rank_request& r);
-/// --ranks, --op, --hosts and --timeline.
+/// --ranks, --op, --hosts, --no-p2p and --timeline.
 void add_rank_plan_options(CLI::App& verb, rank_request& r);
 
 /// Refuses an operation that does not belong to the split (TW0615).

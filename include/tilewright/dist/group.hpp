@@ -104,6 +104,8 @@ class group {
   void check() const;
   /// Do the ranks address each other's memory? If not, every call is path::serial by NCCL.
   bool has_peer_addresses() const;
+  /// Ranks whose memory this rank cannot write: their GPUs lack P2P access, or are on another host.
+  std::vector<int> unreached() const;
 
   class membership;  // src/dist/membership.hpp
   explicit group(std::shared_ptr<membership> state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// path_table.hpp  The fastest path of calls that `tilewright tune --ranks` has measured.
+// path_table.hpp  The times of the paths of calls that `tilewright tune --ranks` has measured.
 //
 // The file lies next to the tuning file (TILEWRIGHT_TUNE, docs/planning.md) and has its name with
 // ".paths"; with TILEWRIGHT_TUNE=off calls read no file. A line is a call: operation, ranks, type,
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tilewright/base/elem.hpp"
 #include "tilewright/dist/shards.hpp"
@@ -30,16 +31,27 @@ struct path_key {
 /// off nor a path.
 std::string path_table_file();
 
-/// The path that was stored last for the call. Reads the file once a process. Throws `rejected`
-/// TW0802 if the file is damaged.
-std::optional<path> tuned_path(path_key const& key);
+/// A path and its time.
+struct stored_path {
+  path via;
+  double us;
+  bool operator==(stored_path const&) const = default;
+};
 
-/// Adds a line. Throws `rejected` TW0802 with TILEWRIGHT_TUNE=off, or if the file cannot be
-/// written.
+/// The path that was stored last for the call: the fastest. Reads the file once a process. Throws
+/// `rejected` TW0802 if the file is damaged.
+std::optional<stored_path> tuned_path(path_key const& key);
+
+/// The times of all paths that were measured for the call, in the order of `path`. Throws as
+/// tuned_path().
+std::vector<stored_path> measured_paths(path_key const& key);
+
+/// Adds a line. The fastest path of a call is stored last. Throws `rejected` TW0802 with
+/// TILEWRIGHT_TUNE=off, or if the file cannot be written.
 void store_path(path_key const& key, path fastest, double us);
 
 /// The path of a line that store_path() wrote, if its call is `key`. Throws `rejected` TW0802 for
 /// another line.
-std::optional<path> path_in_line(std::string const& line, path_key const& key);
+std::optional<stored_path> path_in_line(std::string const& line, path_key const& key);
 
 }  // namespace tw::dist

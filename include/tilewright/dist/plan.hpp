@@ -67,8 +67,10 @@ double hidden_from(link_rates const& l, int ranks, int hosts, double flop_per_us
 
 struct path_time {
   path via;
-  double us;
+  double us;          // of the model
   std::string limit;  // "GEMM", "links" or "network": which part is longest
+  /// By `tilewright tune --ranks` on GPUs of the device's name (path_table.hpp).
+  std::optional<double> measured_us = {};
 };
 
 struct group_plan {
@@ -84,6 +86,7 @@ struct group_plan {
   std::vector<path_time> paths;    // that the call can take, in the order of `path`
   std::optional<gemm_plan> gated;  // its GEMM with a gate
   std::string no_gate;             // the kernel that is predicted to be fastest, if it lacks a gate
+  bool peers_write = true;         // else NCCL's collectives alone: path::serial
   path chosen = path::serial;
   std::string why;  // one line
 
@@ -96,10 +99,18 @@ struct group_plan {
   double us() const { return find(chosen)->us; }
 };
 
-/// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. Another path than serial
-/// is chosen if it is predicted to take at most 0.95 of the time. Throws as plan_gemm(); TW0903 for
-/// ranks that are not 1 to 4096, or hosts that do not divide them.
+/// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. The path that was
+/// measured to be the fastest is chosen. Without a measurement another path than serial is chosen
+/// if it is predicted to take at most 0.95 of the time. peers_write: the GPUs write each other's
+/// memory (P2P); else NCCL's collectives are left, by host memory, whose time the model lacks.
+/// Throws as plan_gemm(); TW0903 for ranks that are not 1 to 4096, or hosts that do not divide
+/// them; TW0802 for a damaged table of paths.
 group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
-                           link_rates const& links = {}, int hosts = 1);
+                           link_rates const& links = {}, int hosts = 1, bool peers_write = true);
+
+/// The acts of rank `rank` in words, a line each: copies, waits, GEMMs and sums.
+/// by_nccl: serial by NCCL's collectives.
+std::vector<std::string> steps_in_words(operation op, path via, shards const& rows, int rank,
+                                        bool by_nccl = false);
 
 }  // namespace tw::dist

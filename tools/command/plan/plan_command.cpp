@@ -159,8 +159,8 @@ exit_status plan_ranks(plan_request const& r) {
     refuse("TW0615", "command line", fmt::format("--timeline with {} ranks", r.ranks.ranks),
            fmt::format("at most {}", most_rows), "");
   device const dev = device_of(r);
-  dist::group_plan const g = dist::plan_over_ranks(r.ranks.operation(), problem_of(r),
-                                                   r.ranks.ranks, dev, {}, r.ranks.hosts);
+  dist::group_plan const g = dist::plan_over_ranks(
+      r.ranks.operation(), problem_of(r), r.ranks.ranks, dev, {}, r.ranks.hosts, !r.ranks.no_p2p);
   if (!timeline.empty()) {
     std::string const svg = call_timeline_svg(g);
     output_file file(timeline);

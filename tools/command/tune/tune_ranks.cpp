@@ -33,26 +33,34 @@ exit_status tune_ranks(std::vector<gemm_size> const& sizes, dist::operation op, 
   bool right = true;
   for (bench::dist_shape const& s : shapes) {
     bench::dist_row const row = lab->measure(s);
-    bench::dist_method const* best = nullptr;
-    dist::path fastest = dist::path::serial;
+    std::vector<dist::stored_path> right_ones;
     for (bench::dist_method const& m : row.methods) {
       auto const* const found =
           std::find(std::begin(dist::path_names), std::end(dist::path_names), m.name);
       if (found == std::end(dist::path_names)) continue;
       right = right && m.error <= 1;
-      if (m.error > 1 || (best != nullptr && bench::median(m.us) >= bench::median(best->us)))
-        continue;
-      best = &m;
-      fastest = static_cast<dist::path>(found - std::begin(dist::path_names));
+      if (m.error <= 1)
+        right_ones.push_back(
+            {static_cast<dist::path>(found - std::begin(dist::path_names)), bench::median(m.us)});
     }
-    if (best == nullptr) continue;
+    if (right_ones.empty()) continue;
+    std::stable_sort(right_ones.begin(), right_ones.end(),
+                     [](auto const& a, auto const& b) { return a.us > b.us; });
+    dist::stored_path const fastest = right_ones.back();
     bool const gathers = !splits_k(op);
     dist::path_key const key{op, lab->ranks(), elem::bf16, s.m, gathers ? s.k : s.n, gpu().name};
-    store_path(key, fastest, bench::median(best->us));
-    all.push_back({{"name", s.name}, {"path", name(fastest)}, {"us", bench::median(best->us)}});
+    nlohmann::json paths = nlohmann::json::object();
+    for (dist::stored_path const& x : right_ones) {
+      store_path(key, x.via, x.us);
+      paths[name(x.via)] = x.us;
+    }
+    all.push_back({{"name", s.name},
+                   {"path", name(fastest.via)},
+                   {"us", fastest.us},
+                   {"paths", std::move(paths)}});
     if (!as_json)
       fmt::print("{:<24} {:<14} {} GPUs   {:<10} {:.1f} us\n", s.name, name(op), lab->ranks(),
-                 name(fastest), bench::median(best->us));
+                 name(fastest.via), fastest.us);
   }
   if (as_json)
     print_json("tilewright.tune.ranks/1", {{"op", name(op)},
