@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// not_tuned.cpp  No results of `tilewright tune`, instead of src/dispatch/tuned.cpp: a page
-//                reads no files.
+// not_tuned.cpp  No results of `tilewright tune`, instead of src/dispatch/tuned.cpp and
+//                src/dist/path_table.cpp: a page reads no files.
 #include "dispatch/tuned.hpp"
+#include "tilewright/dist/path_table.hpp"
 
 namespace tw {
 
 tuned_answer find_tuned(gemm_problem const&, device const&) { return {}; }
 void forget_tuning() {}
 void pretend_identity(std::optional<tuning_identity> const&) {}
+
+namespace dist {
+std::optional<stored_path> tuned_path(path_key const&) { return {}; }
+std::vector<stored_path> measured_paths(path_key const&) { return {}; }
+}  // namespace dist
 
 }  // namespace tw
