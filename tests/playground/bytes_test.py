@@ -117,7 +117,9 @@ def race_requests():
 
 
 def native(words):
-    run = subprocess.run([COMMAND, *words], capture_output=True, cwd=FOLDER.name, timeout=900,
+    # Reports name files from the folder of the run.
+    folder = FOLDER.name if "--model" in words else ROOT
+    run = subprocess.run([COMMAND, *words], capture_output=True, cwd=folder, timeout=900,
                          stdin=subprocess.DEVNULL,
                          env={**os.environ, "TILEWRIGHT_TUNE": "off", "TILEWRIGHT_EXACT_SUMS": "0"})
     return run.returncode, run.stdout, run.stderr
