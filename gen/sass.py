@@ -191,3 +191,12 @@ def innermost_loops(code):
     for body in set(smallest.values()):
         members[body] = [n for n, b in enumerate(block_of) if b in body]
     return [members[smallest[b]] if b in smallest else None for b in block_of]
+
+
+def loops_around(code, what):
+    """The smallest loops around instructions whose names match, as lists of numbers. For multiplies
+    and for loads they are the loops over K. A first step before that loop is in the loop over
+    tiles."""
+    loops = innermost_loops(code)
+    around = {tuple(loops[n]) for n, i in enumerate(code) if what.fullmatch(i.name) and loops[n]}
+    return [loop for loop in around if not any(set(other) < set(loop) for other in around)]

@@ -52,18 +52,10 @@ def config_of(name):
     return found and found[1]
 
 
-def loops_over_k(code, what):
-    """The smallest loops around instructions whose names match, as lists of numbers."""
-    loops = sass.innermost_loops(code)
-    around = {tuple(loops[n]) for n, i in enumerate(code) if what.fullmatch(i.name) and loops[n]}
-    # Of a first step outside the loop over K, the smallest loop is the one over tiles.
-    return [loop for loop in around if not any(set(other) < set(loop) for other in around)]
-
-
 def loop_rules(code):
     """Complaints about the loops over K, of multiplies and of loads."""
     for what in (MMA, re.compile("UTMALDG")):
-        for loop in loops_over_k(code, what):
+        for loop in sass.loops_around(code, what):
             yield from (f"{code[m].opcode} at {code[m].address:#x} is in a loop over K"
                         for m in loop if code[m].opcode == "MEMBAR.ALL.GPU")
     for n, i in enumerate(code):
@@ -101,7 +93,7 @@ def hopper_rules(code):
     if not groups or products % groups or products % STEPS or products // groups < 2:
         yield (f"{products} wgmma in {groups} groups, needed: a multiple of {STEPS}, the steps of "
                "a tile's K, and at least two in a group")
-    waits, copies = opcodes["WARPGROUP.DEPBAR.LE"], len(loops_over_k(code, MMA))
+    waits, copies = opcodes["WARPGROUP.DEPBAR.LE"], len(sass.loops_around(code, MMA))
     if waits > groups + max(copies, 1):  # each copy of the main loop waits once at its end
         yield f"{waits} waits for {groups} groups of wgmma: they are serialised"
     released = [i for i in code if i.opcode.startswith("USETMAXREG.DEALLOC")]

@@ -25,14 +25,6 @@ SPECIAL = ("S2UR", "S2R", "R2UR", "MEMBAR")
 REGISTER = re.compile(r"\bR(\d+)\b")
 
 
-def k_loops(code):
-    """The instructions' numbers of each loop over K."""
-    loops = sass.innermost_loops(code)
-    around = {tuple(loops[n]) for n, i in enumerate(code) if MMA.fullmatch(i.name) and loops[n]}
-    # Of a first step outside the loop over K, the smallest loop is the one over tiles.
-    return [loop for loop in around if not any(set(other) < set(loop) for other in around)]
-
-
 def written_by_load(i):
     """The registers that a load writes."""
     found = REGISTER.match(i.operands)
@@ -60,7 +52,7 @@ def is_of_one_bank(i):
 
 def findings(code):
     """(kind, instruction) for each finding in the loops over K."""
-    for loop in k_loops(code):
+    for loop in sass.loops_around(code, MMA):
         in_group, loaded = False, set()
         for i in (code[n] for n in loop):
             if i.name in SPECIAL:
