@@ -51,22 +51,8 @@ tensor_argument tensor_of(DLTensor const& t, char const* name) {
   return x;
 }
 
-gemm_call::gemm_call(tw_gemm_args const* args)
-    : args_(own_copy("tw_gemm_args", args, offsetof(tw_gemm_args, groups))) {
-  constexpr unsigned known = TW_INVARIANT | TW_C_LAST | TW_F16_SUMS | TW_WRAP | TW_NO_CHECKS |
-                             TW_EARLY_START | TW_NO_EARLY_START | TW_SCALE_D_POWER_OF_TWO;
-  if ((args_.flags & ~known) != 0)
-    throw rejected({"TW0486", "flags", fmt::format("{:#x}", args_.flags),
-                    fmt::format("flags within {:#x}", known), ""});
-  tensor_argument* next = tensors_;
-  auto const take = [&](DLTensor const* t, char const* name) -> tensor_argument const* {
-    if (t == nullptr) return nullptr;
-    *next = tensor_of(*t, name);
-    return next++;
-  };
-  gemm_arguments& g = arguments_;
-  tw_gemm_args const& x = args_;
-  std::pair<role, DLTensor const*> const given[] = {
+std::array<std::pair<role, DLTensor const*>, operands_of_a_call> tensors_of(tw_gemm_args const& x) {
+  return {{
       {role::a, x.a},
       {role::b, x.b},
       {role::c, x.c},
@@ -83,9 +69,25 @@ gemm_call::gemm_call(tw_gemm_args const* args)
       {role::group_alpha, x.group_alpha},
       {role::gather, x.gather},
       {role::scatter, x.scatter},
+  }};
+}
+
+gemm_call::gemm_call(tw_gemm_args const* args)
+    : args_(own_copy("tw_gemm_args", args, offsetof(tw_gemm_args, groups))) {
+  constexpr unsigned known = TW_INVARIANT | TW_C_LAST | TW_F16_SUMS | TW_WRAP | TW_NO_CHECKS |
+                             TW_EARLY_START | TW_NO_EARLY_START | TW_SCALE_D_POWER_OF_TWO;
+  if ((args_.flags & ~known) != 0)
+    throw rejected({"TW0486", "flags", fmt::format("{:#x}", args_.flags),
+                    fmt::format("flags within {:#x}", known), ""});
+  tensor_argument* next = tensors_;
+  auto const take = [&](DLTensor const* t, char const* name) -> tensor_argument const* {
+    if (t == nullptr) return nullptr;
+    *next = tensor_of(*t, name);
+    return next++;
   };
-  static_assert(std::size(given) == std::size(argument_rows));
-  for (auto const& [is, tensor] : given)
+  gemm_arguments& g = arguments_;
+  tw_gemm_args const& x = args_;
+  for (auto const& [is, tensor] : tensors_of(x))
     g.*argument_row_of(is).tensor = take(tensor, row_of(is).word);
   g.scale_a_as = word(x.scale_a_as), g.scale_b_as = word(x.scale_b_as);
   g.scale_d_as = word(x.scale_d_as), g.format = word(x.format);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "tilewright.h"
 #include "tilewright/arch/emu/options.hpp"
@@ -37,6 +40,11 @@ inline std::string_view word(char const* text) { return text == nullptr ? "" : t
 tensor_argument tensor_of(DLTensor const& t, char const* name);
 /// A type for callers.
 inline DLDataType dl_type(tensor_type t) { return {t.code, t.bits, t.lanes}; }
+
+/// The roles of the operands of a call and their tensors; nullptr: not given.
+constexpr std::size_t operands_of_a_call = std::size(argument_rows);
+std::array<std::pair<role, DLTensor const*>, operands_of_a_call> tensors_of(
+    tw_gemm_args const& args);
 
 /// The arguments of a GEMM and the tensors that they refer to.
 class gemm_call {

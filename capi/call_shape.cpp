@@ -4,25 +4,25 @@
 
 #include <cstring>
 
+#include "capi/arguments.hpp"
 #include "tilewright/problem/operand.hpp"
 
 namespace tw::capi {
 
+// A new member is a tensor of tensors_of(), or a word or a number below.
+static_assert(sizeof(void*) != 8 || sizeof(tw_gemm_args) == 288);
+
 call_shape::call_shape(tw_gemm_args const& x) {
+  // Numbers of groups and headers of weights are data.
   bool const plain = x.size == sizeof x && x.groups == nullptr && x.group_status == nullptr &&
-                     x.group_alpha == nullptr && x.row_weight == nullptr && x.gather == nullptr &&
-                     x.scatter == nullptr && x.weights_b == nullptr && x.groups_as == nullptr &&
-                     x.group_axis == nullptr;
+                     x.weights_b == nullptr;
   if (!plain) {
     size_ = most + 1;
     return;
   }
-  for (DLTensor const* t : {x.a, x.b, x.c, static_cast<DLTensor const*>(x.d),
-                            static_cast<DLTensor const*>(x.aux), x.bias, x.scale_a, x.scale_b,
-                            static_cast<DLTensor const*>(x.scale_d), x.second_a, x.second_b})
-    add(t);
-  for (char const* word :
-       {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate, x.device})
+  for (auto const& [is, tensor] : tensors_of(x)) add(tensor);
+  for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
+                           x.device, x.groups_as, x.group_axis})
     add(word);
   struct {
     float alpha, beta;
@@ -68,14 +68,9 @@ void call_shape::add(char const* word) {
 
 gemm_operands addresses_of(tw_gemm_args const& x) {
   gemm_operands o{};
-  auto const set = [&](role is, DLTensor const* t) {
-    if (t != nullptr && t->data != nullptr)
-      set_address(o, is, static_cast<char*>(t->data) + t->byte_offset);
-  };
-  set(role::a, x.a), set(role::b, x.b), set(role::c, x.c), set(role::d, x.d);
-  set(role::aux, x.aux), set(role::bias, x.bias);
-  set(role::scale_a, x.scale_a), set(role::scale_b, x.scale_b), set(role::scale_d, x.scale_d);
-  set(role::second_a, x.second_a), set(role::second_b, x.second_b);
+  for (auto const& [is, tensor] : tensors_of(x))
+    if (tensor != nullptr && tensor->data != nullptr)
+      set_address(o, is, static_cast<char*>(tensor->data) + tensor->byte_offset);
   return o;
 }
 

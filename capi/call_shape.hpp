@@ -15,8 +15,8 @@ class call_shape {
  public:
   explicit call_shape(tw_gemm_args const& args);
 
-  /// False also for two calls with groups or prepared weights, whose data belong to the problem,
-  /// and for structs of another header.
+  /// Calls with groups or prepared weights are never equal: numbers of groups and the header of
+  /// weights are data, which the bytes do not have. Structs of another header are never equal.
   bool operator==(call_shape const& other) const;
 
  private:
