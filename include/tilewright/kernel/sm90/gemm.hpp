@@ -10,7 +10,6 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/sm90/block_scales.hpp"
 #include "tilewright/kernel/sm90/check_config.hpp"
 #include "tilewright/kernel/sm90/cluster_sum.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
@@ -21,7 +20,9 @@
 #include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/kernel/sm90/prefetch_c.hpp"
+#include "tilewright/kernel/sm90/scale_copies.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
+#include "tilewright/kernel/sm90/stage_scales.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/stage_profile.hpp"

@@ -62,8 +62,8 @@ struct gemm_loads {
     int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
     int const m = rank_n * a_share, n = rank_m * b_share;  // of this CTA's share, in the tile
     int const rows = scheduler::rows_left(p, tile), cols = scheduler::b_cols_left(p, tile);
-    part_of_tile part{in_matrix(rows, C.tile_m), in_matrix(cols, scheduler::b_cols_of(p)),
-                      in_matrix(rows - m, a_share), in_matrix(cols - n, max_b_share(p))};
+    part_of_tile part{lines_inside(rows, C.tile_m), lines_inside(cols, scheduler::b_cols_of(p)),
+                      lines_inside(rows - m, a_share), lines_inside(cols - n, max_b_share(p))};
     if constexpr (scheduler::loads_whole_a) part.a_rows = C.tile_m, part.a_mine = a_share;
     if constexpr (scheduler::loads_whole_b)
       part.b_rows = scheduler::b_cols_of(p), part.b_mine = max_b_share(p);
@@ -197,11 +197,6 @@ struct gemm_loads {
     }
   };
   using b_coords = std::conditional_t<C.gates_cols(), gated_map, plain_map>;
-
-  /// Of `max` rows, those inside a matrix that ends `left` rows after the first of them.
-  TW_DEVICE static int in_matrix(int left, int max) {
-    return left <= 0 ? 0 : left < max ? left : max;
-  }
 
   /// The common arguments of the boxes of one stage of an operand: the map, the barrier that counts
   /// their bytes, the CTAs that need them, and the L2 cache hint.

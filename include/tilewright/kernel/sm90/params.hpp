@@ -16,6 +16,11 @@
 
 namespace tw {
 
+/// Of `max` lines, those inside a matrix that ends `left` lines after the first of them.
+TW_HD constexpr int lines_inside(int left, int max) {
+  return left <= 0 ? 0 : left < max ? left : max;
+}
+
 /// Global memory in which the parts of a split-K tile are reduced (kernel/sm90/fixup.hpp).
 struct fixup_params {
   float* partials;
