@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/effort.hpp"
+#include "tests/moe_gemms.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/dispatch/moe.hpp"
@@ -128,16 +129,7 @@ void expect_right_layer(bool fused) {
   std::vector<bf16> y(tokens * model);
   o.from = x.data(), o.to = sorted.data();
   if (!fused) moe_gather_emulated(route, o);
-  using enum order;
-  gemm_problem up{pairs,
-                  2 * inner,
-                  model,
-                  {elem::bf16, row_major, model},
-                  {elem::bf16, col_major, model, 2 * inner * model},
-                  {elem::bf16, row_major, inner},
-                  std::nullopt};
-  up.epilogue.gate = gating::split, up.epilogue.act = activation::silu;
-  up.groups = group_desc{.count = experts};
+  gemm_problem up = gate_up_gemm(pairs, model, inner, experts);
   gemm_operands of_up{sorted.data(), gate_up.data(), nullptr, hidden.data()};
   of_up.groups = r.ends.data();
   if (fused) {
@@ -146,14 +138,7 @@ void expect_right_layer(bool fused) {
     of_up.a = x.data(), of_up.gather = r.source.data();
   }
   gemm_emulated(up, of_up, {});
-  gemm_problem back{pairs,
-                    model,
-                    inner,
-                    {elem::bf16, row_major, inner},
-                    {elem::bf16, col_major, inner, model * inner},
-                    {elem::bf16, row_major, model},
-                    std::nullopt};
-  back.groups = group_desc{.count = experts};
+  gemm_problem back = down_gemm(pairs, model, inner, experts);
   gemm_operands of_back{hidden.data(), down.data(), nullptr, out.data()};
   of_back.groups = r.ends.data();
   if (fused) {

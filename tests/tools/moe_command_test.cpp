@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "tests/moe_gemms.hpp"
 #include "tests/tools/command.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/dispatch/moe.hpp"
@@ -50,27 +51,13 @@ TEST(MoeCommand, ALayerOnFilesHasTheBitsOfTheLayerInCpp) {
   for (std::size_t i = 0; i < pairs; ++i) token[i] = source[i] / static_cast<std::int32_t>(choices);
 
   std::vector<bf16> hidden(pairs * inner), out(pairs * model), y(tokens * model);
-  using enum order;
-  gemm_problem up{pairs,
-                  2 * inner,
-                  model,
-                  {elem::bf16, row_major, model},
-                  {elem::bf16, col_major, model, 2 * inner * model},
-                  {elem::bf16, row_major, inner},
-                  std::nullopt};
-  up.epilogue.gate = gating::split, up.epilogue.act = activation::silu;
-  up.groups = group_desc{.count = experts, .gather_from = tokens};
+  gemm_problem up = test::gate_up_gemm(pairs, model, inner, experts);
+  up.groups->gather_from = tokens;
   gemm_operands of_up{x.data(), gate_up.data(), nullptr, hidden.data()};
   of_up.groups = ends.data(), of_up.gather = token.data();
   gemm_emulated(up, of_up, {});
-  gemm_problem back{pairs,
-                    model,
-                    inner,
-                    {elem::bf16, row_major, inner},
-                    {elem::bf16, col_major, inner, model * inner},
-                    {elem::bf16, row_major, model},
-                    std::nullopt};
-  back.groups = group_desc{.count = experts, .scatter_to = pairs};
+  gemm_problem back = test::down_gemm(pairs, model, inner, experts);
+  back.groups->scatter_to = pairs;
   back.epilogue.row_weight = along::rows;
   gemm_operands of_back{hidden.data(), down.data(), nullptr, out.data()};
   of_back.groups = ends.data(), of_back.scatter = source.data();
