@@ -11,7 +11,6 @@ void forget_tuning() {}
 void pretend_identity(std::optional<tuning_identity> const&) {}
 
 namespace dist {
-std::optional<stored_path> tuned_path(path_key const&) { return {}; }
 std::vector<stored_path> measured_paths(path_key const&) { return {}; }
 }  // namespace dist
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/fork_safe.hpp"
 #include "dispatch/tuning_key.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_text.hpp"
 
 namespace tw::dist {
 namespace {
@@ -30,21 +32,17 @@ int index_of(std::string const& word, char const* const (&words)[N]) {
                   "move the file away and tune again, or set TILEWRIGHT_TUNE=off"});
 }
 
-/// f(line) for each line of the file, which is read once.
-template <class F>
-void each_line(F const& f) {
+/// The lines of the file, which is read once.
+std::vector<measured_path> const& the_table() {
   static fork_safe_mutex mutex;
-  static std::string of;  // the file that was read
-  static std::vector<std::string> list;
+  static std::map<std::string, std::vector<measured_path>> of_files;
   std::string const name = path_table_file();
   std::scoped_lock const lock(mutex);
-  if (name != of) {
-    list.clear();
-    std::ifstream file(name);
-    for (std::string line; std::getline(file, line);) list.push_back(line);
-    of = name;
-  }
-  for (std::string const& line : list) f(line);
+  if (auto const known = of_files.find(name); known != of_files.end()) return known->second;
+  std::vector<measured_path> list;
+  std::ifstream file(name);
+  for (std::string line; std::getline(file, line);) list.push_back(path_in_line(line));
+  return of_files.emplace(name, std::move(list)).first->second;
 }
 
 }  // namespace
@@ -54,44 +52,40 @@ std::string path_table_file() {
   return name.empty() ? name : name + ".paths";
 }
 
-std::optional<stored_path> path_in_line(std::string const& line, path_key const& key) {
+measured_path path_in_line(std::string const& line) {
   std::istringstream in(line);
-  std::string op, type, via, gpu;
-  path_key of;
-  double us = 0;
-  in >> op >> of.ranks >> type >> of.rows >> of.extent >> via >> us;
-  std::getline(in >> std::ws, gpu);
+  std::string op, type, via;
+  measured_path x;
+  in >> op >> x.call.ranks >> type >> x.call.rows >> x.call.extent >> via >> x.found.us;
+  std::getline(in >> std::ws, x.call.gpu);
   int const op_index = index_of(op, operation_names), path_index = index_of(via, path_names);
-  if (!in || op_index == static_cast<int>(std::size(operation_names)) ||
+  std::optional<elem> const of = parse_elem(type);
+  if (!in || !of || op_index == static_cast<int>(std::size(operation_names)) ||
       path_index == static_cast<int>(std::size(path_names)))
     refuse_line(line);
-  of.op = static_cast<operation>(op_index);
-  of.gpu = gpu, of.type = key.type;
-  if (type != name(key.type) || !(of == key)) return std::nullopt;
-  return stored_path{static_cast<path>(path_index), us};
-}
-
-std::optional<stored_path> tuned_path(path_key const& key) {
-  std::optional<stored_path> found;
-  each_line([&](std::string const& line) {
-    if (auto const p = path_in_line(line, key)) found = p;
-  });
-  return found;
+  x.call.op = static_cast<operation>(op_index), x.call.type = *of;
+  x.found.via = static_cast<path>(path_index);
+  return x;
 }
 
 std::vector<stored_path> measured_paths(path_key const& key) {
   std::vector<stored_path> list;
-  each_line([&](std::string const& line) {
-    auto const found = path_in_line(line, key);
-    if (!found) return;
-    std::erase_if(list, [&](stored_path const& x) { return x.via == found->via; });
-    list.push_back(*found);
-  });
-  std::sort(list.begin(), list.end(), [](auto const& a, auto const& b) { return a.via < b.via; });
+  for (measured_path const& x : the_table()) {
+    if (!(x.call == key)) continue;
+    std::erase_if(list, [&](stored_path const& y) { return y.via == x.found.via; });
+    list.push_back(x.found);
+  }
+  std::ranges::sort(list, {}, &stored_path::via);
   return list;
 }
 
-void store_path(path_key const& key, path fastest, double us) {
+std::optional<stored_path> tuned_path(path_key const& key) {
+  std::vector<stored_path> const list = measured_paths(key);
+  if (list.empty()) return std::nullopt;
+  return *std::ranges::min_element(list, {}, &stored_path::us);
+}
+
+void store_path(path_key const& key, path via, double us) {
   std::string const file = path_table_file();
   if (file.empty())
     throw rejected({"TW0802", "environment variable TILEWRIGHT_TUNE", "off", "a file to store in",
@@ -100,7 +94,7 @@ void store_path(path_key const& key, path fastest, double us) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), none);
   std::ofstream out(file, std::ios::app);
   out << fmt::format("{} {} {} {} {} {} {:.2f} {}\n", name(key.op), key.ranks, name(key.type),
-                     key.rows, key.extent, name(fastest), us, key.gpu);
+                     key.rows, key.extent, name(via), us, key.gpu);
   out.flush();
   if (!out)
     throw rejected({"TW0802", "file " + file, "it cannot be written", "a file that can be",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dispatch/gated.hpp"
 #include "dist/call.hpp"
@@ -110,7 +111,7 @@ void add_direct(group_plan& g, double elem_bytes, link_rates const& links) {
                      g.gemm_us >= direct_us(links, 0, bytes) ? "GEMM" : "links"});
 }
 
-/// Adds the times of the table of paths, and returns the fastest path of these.
+/// Adds the measured times of the call's paths, and returns the fastest of these paths.
 std::optional<stored_path> add_measured(group_plan& g, device const& dev) {
   if (g.hosts > 1 || g.ranks == 1) return {};
   bool const split = splits_k(g.op);
@@ -120,11 +121,14 @@ std::optional<stored_path> add_measured(group_plan& g, device const& dev) {
                      g.problem.m,
                      split ? g.problem.n : g.problem.k,
                      dev.name};
+  std::optional<stored_path> fastest;
   for (stored_path const& x : measured_paths(key))
     for (path_time& t : g.paths)
-      if (t.via == x.via) t.measured_us = x.us;
-  auto const fastest = tuned_path(key);
-  return fastest && g.find(fastest->via) != nullptr ? fastest : std::nullopt;
+      if (t.via == x.via) {
+        t.measured_us = x.us;
+        if (!fastest || x.us < fastest->us) fastest = x;
+      }
+  return fastest;
 }
 
 }  // namespace
@@ -152,6 +156,14 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
   auto const limit = [&](double gemm, double exchange) {
     return gemm >= exchange + g.later_us ? std::string("GEMM") : wires;
   };
+  if (!peers_write && ranks > 1) {
+    g.exchange_us = g.later_us = g.hidden_from = std::numeric_limits<double>::quiet_NaN();
+    g.paths = {{path::serial, g.exchange_us, "NCCL"}};
+    g.why =
+        "the GPUs do not write each other's memory (no P2P): NCCL exchanges by host memory, in a "
+        "time that the model does not know";
+    return g;
+  }
   g.paths = {{path::serial, serial_us(g.gemm_us, g.exchange_us, g.later_us),
               limit(g.gemm_us, g.exchange_us)},
              {path::two_pieces, two_pieces_us(g.own_us, g.rest_us, g.exchange_us, g.later_us),
@@ -161,13 +173,6 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
   add_direct(g, elem_bytes, links);
   add_gated(g, dev);
   auto const fastest = add_measured(g, dev);
-  if (!peers_write && ranks > 1) {
-    std::erase_if(g.paths, [](path_time const& t) { return t.via != path::serial; });
-    g.why =
-        "the GPUs do not write each other's memory (no P2P): NCCL alone, by host memory; the "
-        "time of the exchange is not known";
-    return g;
-  }
   if (fastest) {
     g.chosen = fastest->via;
     g.why =

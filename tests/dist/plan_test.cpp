@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tilewright/base/check.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
@@ -119,7 +121,9 @@ TEST(GroupPlan, IsSerialByNcclWithoutPeerAccess) {
   group_plan const g = plan_over_ranks(operation::gemm_all_reduce, bf16_problem(8192, 8192, 4096),
                                        2, known_device("h200"), {}, 1, false);
   EXPECT_EQ(g.chosen, path::serial);
-  EXPECT_EQ(g.paths.size(), 1U);
+  ASSERT_EQ(g.paths.size(), 1U);
+  EXPECT_TRUE(std::isnan(g.us()) && std::isnan(g.exchange_us));  // the model is of P2P
+  EXPECT_FALSE(g.gated);
   EXPECT_NE(g.why.find("no P2P"), std::string::npos);
 }
 

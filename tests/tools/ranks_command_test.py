@@ -80,7 +80,9 @@ class Ranks(CommandCase):
         self.assertEqual(([p["path"] for p in far["paths"]], far["chosen"]),
                          (["serial"], "serial"))
         self.assertIn("NCCL gathers", far["steps"][0])
-        self.assertIn("no P2P", self.run_it(*plan, "--no-p2p").stdout)
+        self.assertIsNone(far["paths"][0]["us"])
+        self.assertRegex(self.run_it(*plan, "--no-p2p").stdout,
+                         r"serial +unknown +- +NCCL +<- chosen(.|\n)*no P2P")
         hosts = self.run_it(*plan, "--hosts", "2").stdout
         self.assertIn("On paper", hosts)
         self.assertIn("TW0903", self.run_it(*plan, "--hosts", "3", status=2).stderr)

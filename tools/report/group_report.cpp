@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 namespace tw {
@@ -20,11 +22,15 @@ std::string ranks_text(dist::group_plan const& g) {
   return text;
 }
 
-/// Of rank 0 with even rows.
+/// The acts of rank 0; all ranks have equal numbers of rows.
 std::vector<std::string> steps_of(dist::group_plan const& g) {
-  bool const by_nccl = !g.peers_write;
   if (g.ranks > dist::max_ranks) return {};
-  return dist::steps_in_words(g.op, g.chosen, dist::shards::even(g.problem.m, g.ranks), 0, by_nccl);
+  return dist::steps_in_words(g.op, g.chosen, dist::shards::even(g.problem.m, g.ranks), 0,
+                              !g.peers_write);
+}
+
+std::string us_text(double us) {
+  return std::isnan(us) ? std::string("unknown") : fmt::format("{:.1f}", us);
 }
 
 }  // namespace
@@ -39,14 +45,14 @@ std::string group_plan_text(dist::group_plan const& g, device const& dev) {
       "GEMM      {:.1f} us in one launch; {:.1f} us of {} rows, {:.1f} us of the "
       "other rows\n",
       g.gemm_us, g.own_us, (p.m + g.ranks - 1) / g.ranks, g.rest_us);
-  text += fmt::format("exchange  {:.1f} us: {:.1f} MB to each GPU in {} copies", g.exchange_us,
+  text += fmt::format("exchange  {} us: {:.1f} MB to each GPU in {} copies", us_text(g.exchange_us),
                       g.bytes / 1e6, g.ranks - 1);
   if (g.hosts > 1) text += fmt::format(", {:.1f} MB over the network", g.over_network_bytes / 1e6);
   if (g.later_us > 0) text += fmt::format("; {:.1f} us more for the results", g.later_us);
-  text += "\n\npath            us   measured   limit\n";
+  text += "\n\npath             us   measured   limit\n";
   for (dist::path_time const& t : g.paths)
-    text += fmt::format("{:<11} {:>6.1f}   {:>8}   {}{}\n", name(t.via), t.us,
-                        t.measured_us ? fmt::format("{:.1f}", *t.measured_us) : "-", t.limit,
+    text += fmt::format("{:<11} {:>7}   {:>8}   {}{}\n", name(t.via), us_text(t.us),
+                        t.measured_us ? us_text(*t.measured_us) : "-", t.limit,
                         t.via == g.chosen ? "   <- chosen" : "");
   if (g.gated)
     text += fmt::format("\ngated     {}, {:.1f} us on one SM less\n", g.gated->kernel,
@@ -54,7 +60,7 @@ std::string group_plan_text(dist::group_plan const& g, device const& dev) {
   if (!g.no_gate.empty()) text += fmt::format("{}no gate   {}\n", g.gated ? "" : "\n", g.no_gate);
   text += fmt::format("\n{}: {}\n", name(g.chosen), g.why);
   for (std::string const& step : steps_of(g)) text += "  " + step + "\n";
-  if (g.ranks > 1)
+  if (g.ranks > 1 && g.peers_write)
     text += fmt::format("From {} of a GPU = {:.0f} on the GEMM takes as long as the exchange.\n",
                         split ? "K" : "N", g.hidden_from);
   if (g.hosts > 1) text += "On paper: no operation has run on more than one host.\n";

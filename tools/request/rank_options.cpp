@@ -81,12 +81,14 @@ void add_rank_plan_options(CLI::App& verb, rank_request& r) {
   verb.add_option("--hosts", r.hosts, "hosts, each with an equal number of the GPUs (default: 1)")
       ->needs(ranks)
       ->check(CLI::Range(1, 4096));
-  verb.add_flag("--no-p2p", r.no_p2p,
-                "the GPUs do not write each other's memory (`nvidia-smi topo -p2p r`)")
-      ->needs(ranks);
+  CLI::Option* const no_p2p =
+      verb.add_flag("--no-p2p", r.no_p2p,
+                    "the GPUs do not write each other's memory (`nvidia-smi topo -p2p r`)")
+          ->needs(ranks);
   verb.add_option("--timeline", r.timeline,
                   "SVG file: a call on each path in time, as predicted, a row for each rank")
-      ->needs(ranks);
+      ->needs(ranks)
+      ->excludes(no_p2p);
 }
 
 void check_rank_options(rank_request const& r) {

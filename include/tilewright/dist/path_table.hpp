@@ -33,25 +33,28 @@ std::string path_table_file();
 
 /// A path and its time.
 struct stored_path {
-  path via;
-  double us;
+  path via = path::serial;
+  double us = 0;
   bool operator==(stored_path const&) const = default;
 };
 
-/// The path that was stored last for the call: the fastest. Reads the file once a process. Throws
-/// `rejected` TW0802 if the file is damaged.
+/// The times of all paths that were measured for the call, in the order of `path`; of each path the
+/// time that was stored last. Reads the file once a process. Throws `rejected` TW0802 if the file
+/// is damaged.
+std::vector<stored_path> measured_paths(path_key const& key);
+/// The fastest of these paths.
 std::optional<stored_path> tuned_path(path_key const& key);
 
-/// The times of all paths that were measured for the call, in the order of `path`. Throws as
-/// tuned_path().
-std::vector<stored_path> measured_paths(path_key const& key);
+/// Adds a line. Throws `rejected` TW0802 with TILEWRIGHT_TUNE=off, or if the file cannot be
+/// written.
+void store_path(path_key const& key, path via, double us);
 
-/// Adds a line. The fastest path of a call is stored last. Throws `rejected` TW0802 with
-/// TILEWRIGHT_TUNE=off, or if the file cannot be written.
-void store_path(path_key const& key, path fastest, double us);
-
-/// The path of a line that store_path() wrote, if its call is `key`. Throws `rejected` TW0802 for
-/// another line.
-std::optional<stored_path> path_in_line(std::string const& line, path_key const& key);
+/// A line that store_path() wrote.
+struct measured_path {
+  path_key call;
+  stored_path found;
+};
+/// Throws `rejected` TW0802 for another line.
+measured_path path_in_line(std::string const& line);
 
 }  // namespace tw::dist

@@ -67,8 +67,8 @@ double hidden_from(link_rates const& l, int ranks, int hosts, double flop_per_us
 
 struct path_time {
   path via;
-  double us;          // of the model
-  std::string limit;  // "GEMM", "links" or "network": which part is longest
+  double us;          // of the model; NaN: not known
+  std::string limit;  // "GEMM", "links", "network" or "NCCL": which part is longest
   /// By `tilewright tune --ranks` on GPUs of the device's name (path_table.hpp).
   std::optional<double> measured_us = {};
 };
@@ -102,7 +102,8 @@ struct group_plan {
 /// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. The path that was
 /// measured to be the fastest is chosen. Without a measurement another path than serial is chosen
 /// if it is predicted to take at most 0.95 of the time. peers_write: the GPUs write each other's
-/// memory (P2P); else NCCL's collectives are left, by host memory, whose time the model lacks.
+/// memory (P2P). If they do not, NCCL exchanges by host memory, and times with the exchange are
+/// NaN.
 /// Throws as plan_gemm(); TW0903 for ranks that are not 1 to 4096, or hosts that do not divide
 /// them; TW0802 for a damaged table of paths.
 group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,

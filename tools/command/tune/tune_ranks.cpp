@@ -44,9 +44,8 @@ exit_status tune_ranks(std::vector<gemm_size> const& sizes, dist::operation op, 
             {static_cast<dist::path>(found - std::begin(dist::path_names)), bench::median(m.us)});
     }
     if (right_ones.empty()) continue;
-    std::stable_sort(right_ones.begin(), right_ones.end(),
-                     [](auto const& a, auto const& b) { return a.us > b.us; });
-    dist::stored_path const fastest = right_ones.back();
+    dist::stored_path const fastest =
+        *std::ranges::min_element(right_ones, {}, &dist::stored_path::us);
     bool const gathers = !splits_k(op);
     dist::path_key const key{op, lab->ranks(), elem::bf16, s.m, gathers ? s.k : s.n, gpu().name};
     nlohmann::json paths = nlohmann::json::object();
