@@ -151,9 +151,9 @@ def _sum_in_pieces(x, partial, axis_name, path, options):
         to_send = [others[i * rows:(i + 1) * rows] for i in range(devices - 1)]
     else:
         to_send = [partial(part) for part in parts[1:]]
-    # Those of the device i after this one travel i places on: from i places before.
+    # Partial results of the rows of device d + i travel from device d to device d + i.
     received = [_sent(part, axis_name, devices, -i) for i, part in enumerate(to_send, 1)]
-    # Of this device, the one before it, and so on, in the order of their numbers:
+    # Received from this device, from the one before it, and so on; now in the order of numbers.
     of_devices = jnp.roll(jnp.stack([partial(parts[0]), *received])[::-1], place + 1, 0)
     if jnp.issubdtype(of_devices.dtype, jnp.floating):
         of_devices = of_devices.astype(jnp.float32)

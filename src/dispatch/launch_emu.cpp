@@ -77,7 +77,8 @@ void report_numbers(gemm_problem const& p, gemm_operands const& o) {
   if (o.group_status == nullptr) throw rejected(*why);
 }
 
-/// The host sees the headers of prepared weights: those of another problem are refused (TW0466).
+/// Throws TW0466 if the header of prepared weights, which is in host memory here, states another
+/// problem than the GEMM's.
 void check_headers(gemm_problem const& p, gemm_operands const& o) {
   for (role const x : a_and_b) {
     if (!weights(p, x) || address(o, x) == nullptr) continue;  // TW0408

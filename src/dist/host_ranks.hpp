@@ -22,8 +22,9 @@ struct alignas(64) call_record {
 
 inline constexpr int host_flags = 2;  // sent, results
 
-/// The head of an arena; all zero at first. Rank s writes flags[kind][s], left[s] and `broken` of
-/// every arena, and the other members of its arena. Peers read its records and its refusals.
+/// The head of an arena; all zero at first. Rank s writes flags[kind][s], left[s] and `broken` in
+/// the arena of every rank, and all other members in its own arena. The peers read its records
+/// of calls and its refusals there.
 struct arena_head {
   shared_word flags[host_flags][max_ranks];  // epoch << 32 | digest
   shared_word left[max_ranks];               // 1: the rank has destroyed its group

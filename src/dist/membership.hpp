@@ -48,7 +48,8 @@ struct awaited {
   rank_act act;
   range rows;
 };
-/// "all tiles of its GEMM of 16 rows from 32".
+/// The waiting work, for messages. "all tiles of its GEMM of 16 rows from 32": no tile of the GEMM
+/// of rows 32 to 47 has begun.
 std::string text_of(wait_place const& p);
 inline std::string text_of(awaited const& a) {
   return text_of(wait_place{a.act, a.rows.begin, a.rows.size});

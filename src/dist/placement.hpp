@@ -37,8 +37,8 @@ struct operand_address {
   void const* at;
 };
 
-/// The addresses that a GEMM reads or writes: A has `rows_of_a` rows, D and its
-/// companions `rows_of_d`. Operands without elements are left out.
+/// The operands of a GEMM that have elements, and its workspace. A has `rows_of_a` rows; C, D, aux
+/// and the scales of D have `rows_of_d` rows.
 std::vector<operand_address> addresses_of(gemm_problem const& p, gemm_operands const& o,
                                           std::int64_t rows_of_a, std::int64_t rows_of_d);
 
@@ -49,8 +49,9 @@ struct call_on_gpu {
   bool captured = false;    // in a CUDA graph
 };
 
-/// Throws TW0911 for an address that the GPU cannot use: of another GPU, or of host memory that is
-/// not registered with CUDA. A graph refuses the last on every GPU: it contains copies.
+/// Throws TW0911 for an address that the GPU cannot use: memory of another GPU, or host memory that
+/// is not registered with CUDA. A GPU that reads all host memory takes unregistered memory too,
+/// except in a capture: the graph contains copies from it.
 void check_places(std::vector<operand_address> const& list, call_on_gpu const& on,
                   device_memory const& memory);
 

@@ -175,7 +175,7 @@ TEST(Failures, ARankThatRefusesAloneBreaksTheGroup) {
   }
 }
 
-/// Ranks that refuse the same calls go on, whoever is late.
+/// If all ranks refuse a call, the group stays whole, in whatever order they refuse it.
 TEST(Failures, RanksThatRefuseEquallyGoOn) {
   auto const groups = group::virtual_ranks(3, {.timeout_s = 60});
   run_ranks(groups, [](group const& g) {

@@ -2,8 +2,9 @@
 // groups_faults_test.cpp  Faults planted in the Hopper GEMM of groups: each gives a report, or a
 //                         wrong element of D that is named.
 //
-// Each fault has a configuration that no other test has. A function of the tile scheduler, or of
-// the kernel, is specialised for it.
+// A fault is a specialisation of a member of the tile scheduler, or of the kernel. It is made for a
+// configuration that no other test of this program instantiates, so that other tests keep the
+// correct member.
 #include <gtest/gtest.h>
 
 #include <algorithm>

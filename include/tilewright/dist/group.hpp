@@ -104,7 +104,8 @@ class group {
   void check() const;
   /// Do the ranks address each other's memory? If not, every call is path::serial by NCCL.
   bool has_peer_addresses() const;
-  /// Ranks whose memory this rank cannot write: their GPUs lack P2P access, or are on another host.
+  /// Ranks whose memory this rank's GPU cannot write: without P2P access between the two GPUs, or
+  /// on another host.
   std::vector<int> unreached() const;
 
   class membership;  // src/dist/membership.hpp
