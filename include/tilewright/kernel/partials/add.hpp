@@ -37,7 +37,7 @@ struct add_partials_params {
 /// A CTA has a row, a thread an element of D at a time, or 8 adjacent ones.
 struct add_partials_kernel {
   using params = add_partials_params;
-  static constexpr int threads = 256, cluster = 1, smem_bytes = 0;
+  static constexpr int threads = 256, cluster = 1, smem_bytes = 0, ctas_per_sm = 4;
   static constexpr int wide = 8;  // columns
 
   TW_HD static constexpr int ctas(params const& p) { return p.rows; }
@@ -134,42 +134,59 @@ struct add_partials_kernel {
     T x[4];
   };
 
-  /// Elements `i` and up of a partial result at `at`, added to the sums.
-  TW_DEVICE static void add_part(params const& p, void const* at, std::int64_t i,
-                                 float (&sum)[wide]) {
-    if (p.type == elem::f32) {
-      auto const* const from = static_cast<four<float> const*>(at) + i / 4;
+  /// Adds 8 elements of partial results of type Type, from `col`, in the order of the ranks. The
+  /// loads of several partial results are in flight at once.
+  template <elem Type>
+  TW_DEVICE static void add_parts(params const& p, int row, int col, float (&sum)[wide]) {
+    constexpr int words_of_part = wide * size_bytes(Type) / 16, at_once = 2 / words_of_part;
+    std::int64_t const in_part = (row * p.pitch + col) * size_bytes(Type);
+    std::int64_t const stride = p.part_stride * size_bytes(Type);
+    auto const* from = static_cast<std::byte const*>(p.parts) + in_part;
+    auto const* const own = static_cast<std::byte const*>(p.own) + in_part;
+    int const own_index = p.own == nullptr ? -1 : p.own_index;
+    TW_NO_UNROLL
+    for (int i = 0; i < p.count; i += at_once) {
+      b32<4> v[at_once][words_of_part];
       TW_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        four<float> const v = from[half];
+      for (int j = 0; j < at_once; ++j, from += stride) {
+        if (i + j >= p.count) continue;
+        auto const* const at = i + j == own_index ? own : from;
         TW_UNROLL
-        for (int j = 0; j < 4; ++j) sum[4 * half + j] += v.x[j];
+        for (int w = 0; w < words_of_part; ++w) v[j][w] = load_16(at + 16 * w);
       }
-      return;
+      TW_UNROLL
+      for (int j = 0; j < at_once; ++j)
+        if (i + j < p.count) add_words<Type>(v[j], sum);
     }
-    b32<4> const v = load_16(static_cast<words::b16 const*>(at) + i);
+  }
+  template <elem Type, int Words>
+  TW_DEVICE static void add_words(b32<4> const (&v)[Words], float (&sum)[wide]) {
     TW_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      sum[2 * j] += half_as_float(static_cast<std::uint16_t>(v.r[j]), p.type);
-      sum[2 * j + 1] += half_as_float(static_cast<std::uint16_t>(v.r[j] >> 16), p.type);
+    for (int j = 0; j < wide; ++j) {
+      if constexpr (Type == elem::f32)
+        sum[j] += float_of_bits(v[j / 4].r[j % 4]);
+      else
+        sum[j] += to_float<Type>(static_cast<std::uint16_t>(v[0].r[j / 2] >> 16 * (j % 2)));
     }
   }
 
-  /// 8 elements of D from `col`.
+  /// 8 elements of D from `col`. What is equal for all of them is decided once: a decision for each
+  /// element costs twice the instructions (docs/decisions/0075).
   TW_DEVICE static void add_wide(params const& p, int row, int col) {
     fused_params const& f = p.epilogue.fused;
     float y[wide] = {};
-    for (int i = 0; i < p.count; ++i) add_part(p, part(p, i), place_in(p, i, row, col), y);
-    TW_UNROLL
-    for (int j = 0; j < wide; ++j) y[j] = linear_of(p, row, col + j, y[j]);
+    if (p.type == elem::f32)
+      add_parts<elem::f32>(p, row, col, y);
+    else if (p.type == elem::bf16)
+      add_parts<elem::bf16>(p, row, col, y);
+    else
+      add_parts<elem::f16>(p, row, col, y);
+    make_linear(p, row, col, y);
     with_activation<false>(f.act, [&](auto act) {
       TW_UNROLL
       for (int j = 0; j < wide; ++j) y[j] = act(y[j]);
     });
-    if (f.c_last) {
-      TW_UNROLL
-      for (int j = 0; j < wide; ++j) y[j] = with_c(p, row, col + j, y[j]);
-    }
+    if (f.c_last) add_c(p, row, col, y);
     std::int64_t const at = place(p.d, row, col);
     if (p.d.type == elem::f32) {
       auto* const to = static_cast<four<float>*>(p.d.data) + at / 4;
@@ -183,6 +200,41 @@ struct add_partials_kernel {
       v.x[i] = p.d.type == elem::bf16 ? pack2<elem::bf16>(y[2 * i], y[2 * i + 1])
                                       : pack2<elem::f16>(y[2 * i], y[2 * i + 1]);
     static_cast<four<std::uint32_t>*>(p.d.data)[at / 8] = v;
+  }
+
+  /// linear_of() of 8 elements, with its operations in its order.
+  TW_DEVICE static void make_linear(params const& p, int row, int col, float (&x)[wide]) {
+    epilogue_params const& e = p.epilogue;
+    fused_params const& f = e.fused;
+    auto const bias = [&](int j) {
+      return load_as_float(f.bias, f.bias_type, f.bias_rows ? row : col + j);
+    };
+    if (bias_takes_alpha(e)) {
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) x[j] = fmaf(e.alpha, x[j], bias(j));
+      return;
+    }
+    TW_UNROLL
+    for (int j = 0; j < wide; ++j) x[j] = times_alpha(e.alpha, x[j]);
+    if (f.row_scale != nullptr) {
+      float const of_row = f.row_scale[row * f.row_scale_step];
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) x[j] *= of_row;
+    }
+    if (f.col_scale != nullptr) {
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) x[j] *= f.col_scale[(col + j) * f.col_scale_step];
+    }
+    if (f.bias != nullptr) {
+      TW_UNROLL
+      for (int j = 0; j < wide; ++j) x[j] += bias(j);
+    }
+    if (!f.c_last) add_c(p, row, col, x);
+  }
+  TW_DEVICE static void add_c(params const& p, int row, int col, float (&x)[wide]) {
+    if (p.epilogue.c.data == nullptr) return;
+    TW_UNROLL
+    for (int j = 0; j < wide; ++j) x[j] = with_c(p, row, col + j, x[j]);
   }
 
   /// x of the epilogue (problem/epilogue.hpp), which is also the auxiliary output.
