@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
 #include "dispatch/on_device.hpp"
 #include "dist/membership.hpp"
-#include "tilewright/dist/gemm.hpp"
+#include "tilewright/dist/explain.hpp"
+#include "tools/report/group_report.hpp"
+#include "tools/report/json_output.hpp"
 
 struct tw_group {
   tw::dist::group ranks;
@@ -141,6 +144,34 @@ void run(rank_gemm const& r, dist::group const& g, gemm_operands const& o,
   gemm_all_reduce(g, r.gemm.problem, o, r.how);
 }
 
+/// Throws TW0484 for tensors on a GPU in a group of host memory, and the other way round.
+void check_place(tw_group const& group, rank_gemm const& r) {
+  bool const on_gpu = group.device >= 0;
+  if (r.gemm.place.is_host() == on_gpu)
+    throw rejected({"TW0484", "tensors of a group", on_gpu ? "in host memory" : "on a GPU",
+                    on_gpu ? "on the GPU of the group" : "in host memory", ""});
+}
+
+/// Options of ranks in host memory.
+void set_emulator(rank_gemm& r, tw_gemm_args const& args) {
+  r.how.emulator = emulator_options(args, r.gemm.problem);
+  if (args.device != nullptr) r.how.device = device_of_word(args.device).id;
+}
+
+dist::group_plan explained(tw_group const& group, tw_group_call const* given,
+                           tw_gemm_args const* given_args) {
+  gemm_call const call(given_args);
+  dist::group const& g = group.ranks;
+  tw_group_call const c = own_copy_of(given);
+  if (c.others_count != 0)
+    throw rejected({"TW0904", "tw_group_call.others", fmt::format("{}", c.others_count),
+                    "0: an explanation is of one GEMM", ""});
+  rank_gemm r = read(c, g.ranks(), g.rank(), call);
+  check_place(group, r);
+  if (group.device < 0) set_emulator(r, call.args());
+  return explain(g, r.op, r.gemm.problem, r.gemm.operands, r.how);
+}
+
 void compute(tw_group& group, tw_group_call const* given, tw_gemm_args const* given_args) {
   gemm_call const call(given_args);
   tw_gemm_args const& args = call.args();
@@ -159,12 +190,9 @@ void compute(tw_group& group, tw_group_call const* given, tw_gemm_args const* gi
       throw rejected({"TW0484", "tensors of a group", "some in host memory, some on a GPU",
                       "all in one place", ""});
   }
-  bool const on_gpu = group.device >= 0;
-  if (r.gemm.place.is_host() == on_gpu)
-    throw rejected({"TW0484", "tensors of a group", on_gpu ? "in host memory" : "on a GPU",
-                    on_gpu ? "on the GPU of the group" : "in host memory", ""});
+  check_place(group, r);
   gemm_operands o = r.gemm.operands;
-  if (on_gpu) {
+  if (group.device >= 0) {
     on_device const here(group.device);
     o.workspace = args.workspace;
     o.workspace_bytes = args.workspace == nullptr ? 0 : args.workspace_bytes;
@@ -172,8 +200,7 @@ void compute(tw_group& group, tw_group_call const* given, tw_gemm_args const* gi
     run(r, g, o, others);
     return;
   }
-  r.how.emulator = emulator_options(args, r.gemm.problem);
-  if (args.device != nullptr) r.how.device = device_of_word(args.device).id;
+  set_emulator(r, args);
   run(r, g, o, others);
 }
 
@@ -239,6 +266,22 @@ tw_status tw_group_gathered_bytes(int32_t ranks, int32_t rank, tw_group_call con
     tw::capi::rank_gemm const r = tw::capi::read(tw::capi::own_copy_of(call), ranks, rank, given);
     *bytes = tw::dist::gathered_bytes(r.op, r.gemm.problem, *r.how.rows, r.how.float32_partials,
                                       r.how.via);
+  });
+}
+
+tw_status tw_group_explain(tw_group* group, tw_group_call const* call, tw_gemm_args const* args,
+                           char** text, char** json) {
+  return tw::capi::guarded([&] {
+    for (char** const to : {text, json})
+      if (to != nullptr) *to = nullptr;
+    tw::capi::check_given("group", group);
+    tw::dist::group_plan const plan = tw::capi::explained(*group, call, args);
+    if (json != nullptr) {
+      nlohmann::ordered_json record{{"schema", "tilewright.group_plan/1"}};
+      record.update(tw::group_plan_json(plan));
+      *json = tw::capi::text_for_caller(tw::json_text(record));
+    }
+    if (text != nullptr) *text = tw::capi::text_for_caller(to_text(plan));
   });
 }
 

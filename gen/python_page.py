@@ -30,7 +30,7 @@ PARTS = [
                          "grouped_mm", "scaled_grouped_mm"]),
     ("JAX", "jax", ["gemm", "quantize", "ragged_dot", "all_gather_matmul",
                      "matmul_reduce_scatter", "matmul_all_reduce"]),
-    ("Several GPUs", "dist", ["Group"]),
+    ("Several GPUs", "dist", ["Group", "CallPlan"]),
     ("Several GPUs in torch", "torch_dist", ["ColumnParallelLinear", "RowParallelLinear"])]
 SECTIONS = ("Args:", "Returns:", "Raises:", "Attributes:")
 

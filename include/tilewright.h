@@ -320,7 +320,8 @@ typedef struct tw_group_call {
   uint32_t size;              // sizeof(tw_group_call)
   int32_t float32_partials;   // not 0: partial results are float32 also for a d of 16 bits
   const char *operation;
-  const char *path;           // "serial", "two-pieces", "pieces", "direct"; NULL: by the rows
+  // "serial", "two-pieces", "pieces", "direct", "gated"; NULL: by the rows
+  const char *path;
   const int64_t *rows;        // of each rank; NULL: as even as possible
   // "all-gather": further GEMMs of one a, which is gathered once, such as k and v after q. They use
   // the workspace and the stream of the first. NULL, 0: none.
@@ -335,6 +336,12 @@ tw_status tw_group_gemm(tw_group *group, const tw_group_call *call, const tw_gem
 // Bytes of a receive buffer that the call needs: tw_group_options.gathered_bytes.
 tw_status tw_group_gathered_bytes(int32_t ranks, int32_t rank, const tw_group_call *call,
                                   const tw_gemm_args *args, int64_t *bytes);
+
+// The plan of the call on this rank: its path and why, its acts, predicted and measured times of
+// each path, and its limit. Nothing is sent. text: the words of `tilewright plan --ranks`;
+// json: schema tilewright.group_plan/1. A NULL is left out; the caller frees them by tw_free().
+tw_status tw_group_explain(tw_group *group, const tw_group_call *call, const tw_gemm_args *args,
+                           char **text, char **json);
 
 // TW_REFUSED if a rank was late, has another problem, or has aborted; after the stream was
 // synchronised, results are right if it returns TW_OK.

@@ -115,6 +115,7 @@
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/dispatch/tensors.hpp"
 
+#include "tilewright/dist/explain.hpp"
 #include "tilewright/dist/gemm.hpp"
 #include "tilewright/dist/path_table.hpp"
 #include "tilewright/dist/plan.hpp"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "calls.hpp"
@@ -88,6 +89,22 @@ class group {
     g.call.others = args.data(), g.call.others_count = static_cast<std::int64_t>(args.size());
     tw_group* const made = given();
     tw_python::check(without_gil([&] { return tw_group_gemm(made, &g.call, &call.args); }));
+  }
+  /// The words and the record of a call's plan.
+  template <class Call>
+  std::tuple<std::string, std::string> explain(nb::handle operation, nb::handle path,
+                                               nb::handle rows, bool float32,
+                                               nb::tuple const& tensors, nb::tuple const& words,
+                                               nb::tuple const& numbers) const {
+    group_arguments const g(operation, path, rows, float32, ranks_);
+    Call const call(tensors, words, numbers);
+    tw_group* const made = given();
+    char *text = nullptr, *json = nullptr;
+    tw_python::check(
+        without_gil([&] { return tw_group_explain(made, &g.call, &call.args, &text, &json); }));
+    std::tuple<std::string, std::string> const both{text, json};
+    tw_free(text), tw_free(json);
+    return both;
   }
   void check_ranks() const {
     tw_group* const made = given();

@@ -325,6 +325,18 @@ NB_MODULE(_tw, m) {
           },
           nb::arg("operation"), nb::arg("path").none(), nb::arg("rows").none(), nb::arg("float32"),
           nb::arg("tensors"), nb::arg("words"), nb::arg("numbers"), nb::arg("others") = nb::list())
+      .def(
+          "explain",
+          [](group const& g, nb::object operation, nb::object path, nb::object rows, bool float32,
+             nb::tuple const& t, nb::tuple const& w, nb::tuple const& n) {
+            try {
+              return g.explain<gemm_call>(operation, path, rows, float32, t, w, n);
+            } catch (bad_argument const& x) {
+              raise(x);
+            }
+          },
+          nb::arg("operation"), nb::arg("path").none(), nb::arg("rows").none(), nb::arg("float32"),
+          nb::arg("tensors"), nb::arg("words"), nb::arg("numbers"))
       .def("check", guarded_method(&group::check_ranks))
       .def("abort", guarded_method(&group::abort))
       .def("close", &group::close);

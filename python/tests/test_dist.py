@@ -63,6 +63,28 @@ def test_all_gather(ranks, path):
             z, np.maximum(x.astype(np.float64) @ w[0].astype(np.float64).T + bias, 0))
 
 
+def test_a_rank_alone_explains_a_call():
+    x, w = np.ones((12, 40), BF16), np.ones((40, 16), BF16)
+    groups = Group.local(3, gathered_bytes=1 << 20, timeout=1)
+    gather = groups[1].explain("all_gather_matmul", x, w, rows=[20, 12, 0])
+    assert (gather.path, gather.by_nccl) == ("pieces", False)
+    assert gather.steps == [
+        "copy engines send 12 rows from 20 to ranks 0, 2, during the GEMMs",
+        "GEMM of 12 rows from 20", "wait for rank 2",
+        "wait for rank 0, then GEMM of 20 rows from 0"]
+    assert gather.why in str(gather)
+    assert "Steps of rank 1 of 3, which have 20, 12, 0 rows" in str(gather)
+    assert gather.record["schema"] == "tilewright.group_plan/1" and gather.record["m"] == 32
+    assert gather.times["serial"]["us"] > 0 and gather.times["serial"]["measured_us"] is None
+    sums = groups[2].explain("matmul_reduce_scatter", x, w, path="two-pieces")
+    assert sums.path == "two-pieces" and "name" in sums.why and len(sums.steps) == 4
+    assert groups[0].explain("matmul_all_reduce", x, w).record["later_us"] > 0
+    for wrong in ({"operation": "scatter"}, {"operation": "matmul_all_reduce", "path": "gated"}):
+        with pytest.raises(tw.RefusedError):
+            groups[0].explain(x=x, w=w, **wrong)
+    groups[0].check()  # the group goes on
+
+
 @pytest.mark.parametrize("path", ["serial", "two-pieces", "pieces", "direct"])
 def test_sums_over_ranks(path):
     ranks, m, n, k = 3, 32, 24, 48

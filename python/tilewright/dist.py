@@ -9,6 +9,7 @@ Calls on tensors of torch have gradients, and may be in torch.compile (tilewrigh
 """
 import contextlib
 import itertools
+import json
 import mmap
 import os
 import sys
@@ -22,12 +23,41 @@ from ._gemm import Call
 from ._scaled import Scaled
 from ._types import type_name
 
-__all__ = ["Group"]
+__all__ = ["CallPlan", "Group"]
 
 _WORKSPACE_BYTES = 64 << 20
+_operations = {"all_gather_matmul": "all-gather", "matmul_reduce_scatter": "reduce-scatter",
+               "matmul_all_reduce": "all-reduce"}
 _numbers = itertools.count()
 # By name: torch's operators take a word.
 _groups: weakref.WeakValueDictionary[str, "Group"] = weakref.WeakValueDictionary()
+
+
+class CallPlan:
+    """The plan of a call of a group on this rank. str() has it in words.
+
+    Attributes:
+        path: the path that the call takes (str).
+        why: why it takes the path (str).
+        steps: the acts of this rank in words (list of str).
+        times: of each path a dict: "us", predicted, None if the model does not know it;
+            "measured_us" by `tilewright tune --ranks`, or None; "limit".
+        by_nccl: whether NCCL's collectives serve the call (bool).
+        record: of schema tilewright.group_plan/1 (dict).
+    """
+
+    def __init__(self, text, record):
+        self._text, self.record = text, record
+        self.path, self.why = record["chosen"], record["why"]
+        self.steps, self.by_nccl = record["steps"], record["by_nccl"]
+        self.times = {t["path"]: {k: t[k] for k in ("us", "measured_us", "limit")}
+                      for t in record["paths"]}
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<CallPlan {self.path}: {self.why}>"
 
 
 class Group:
@@ -161,10 +191,7 @@ class Group:
         Returns:
             (rows of this rank, n).
         """
-        m = _rows(x)
-        of_rank = rows[self.rank] if rows is not None else (
-            m // self.ranks + (1 if self.rank < m % self.ranks else 0))
-        return self._run("reduce-scatter", x, w, rows, of_rank, **options)
+        return self._run("reduce-scatter", x, w, rows, self._own_rows(_rows(x), rows), **options)
 
     def matmul_all_reduce(self, x, w, **options):
         """act(the sum of x w over the ranks + bias).
@@ -178,6 +205,11 @@ class Group:
             (m, n), equal on all ranks.
         """
         return self._run("all-reduce", x, w, None, _rows(x), **options)
+
+    def _own_rows(self, m, rows):
+        if rows is not None:
+            return rows[self.rank]
+        return m // self.ranks + (1 if self.rank < m % self.ranks else 0)
 
     def _run(self, operation, x, w, rows, rows_of_out, **options):
         of_torch = _of_torch(x, w, options)
@@ -204,6 +236,38 @@ class Group:
         self._group.gemm(operation, path or self.path, rows, bool(float32_partials), *calls[0],
                          calls[1:])
         return results if many else results[0]
+
+    def explain(self, operation, x, w, *, rows=None, path=None, float32_partials=False, out=None,
+                bias=None, scale_b=None, stream=None, workspace=None, **options):
+        """The plan of a call on this rank. Nothing is sent, and no rank waits.
+
+        Args:
+            operation: "all_gather_matmul", "matmul_reduce_scatter" or "matmul_all_reduce".
+            x, w: of the operation; w is one tensor.
+            The other arguments: as of the operation.
+
+        Returns:
+            CallPlan: path, reason, steps, predicted and measured times.
+
+        Raises:
+            RefusedError: as the call, of its rows and its path.
+        """
+        if operation not in _operations:
+            raise refused("TW0486", "operation", repr(operation), ", ".join(_operations))
+        word = _operations[operation]
+        m = _rows(x)
+        if word == "all-gather":
+            rows_of_out = sum(rows) if rows is not None else m * self.ranks
+        elif word == "all-reduce":
+            rows_of_out = m
+        else:
+            rows_of_out = self._own_rows(m, rows)
+        call, _ = _call(x, w, rows_of_out, out, bias, scale_b, stream=stream, **options)
+        places = _places(call.kind, call.a, stream, workspace)
+        text, record = self._group.explain(word, path or self.path, rows, bool(float32_partials),
+                                           tuple(call.tensors), call.words,
+                                           call.options + places)
+        return CallPlan(text, json.loads(record))
 
     def check(self):
         """Raises RefusedError if a rank was late (TW0905), has another problem (TW0901), or if the

@@ -78,6 +78,20 @@ std::vector<range> shared_with_tiles(range own, std::int64_t m) {
   return {{own.begin, first - own.begin}, {last, own.end() - last}};
 }
 
+/// The GEMM of a call after the gather; without an address of A until `received` is given.
+gemm_slice gathered_of(gemm_call const& call, gathered_problem const& all, std::byte* received) {
+  gemm_slice s{call.problem, call.operands};
+  s.problem.a = all.problem.a, s.problem.scale_a = all.problem.scale_a;
+  s.operands.a = received;
+  if (all.scales) s.operands.scale_a = received + all.scale_offset;
+  return s;
+}
+
+/// Bytes of A that a rank sends at most.
+std::int64_t most_bytes_of(gemm_problem const& p, shards const& rows) {
+  return bytes_of(dense(p.a.type, p.a.ord, rows.largest(), p.k), rows.largest(), p.k);
+}
+
 void run(group const& g, std::vector<gemm_call> const& calls, call_options const& how,
          bool& begins) {
   check_one_a(calls);
@@ -88,37 +102,11 @@ void run(group const& g, std::vector<gemm_call> const& calls, call_options const
   int const rank = g.rank();
   range const own = rows.of(rank);
   gathered_problem const all = after_gather(p);
-  std::int64_t const most_bytes =
-      bytes_of(dense(p.a.type, p.a.ord, rows.largest(), p.k), rows.largest(), p.k);
+  std::int64_t const most_bytes = most_bytes_of(p, rows);
   std::byte* const received = m.next_buffer(rank);
-  auto const gathered_of = [&](gemm_call const& call) {
-    gemm_slice s{call.problem, call.operands};
-    s.problem.a = all.problem.a, s.problem.scale_a = all.problem.scale_a;
-    s.operands.a = received;
-    if (all.scales) s.operands.scale_a = received + all.scale_offset;
-    return s;
-  };
-  auto const refuse_gated = [&] {
-    if (m.shares_gpu())
-      throw rejected({"TW0904", "path gated", "ranks that share a GPU",
-                      "a GPU for each rank, or another path",
-                      "one rank's kernel may hold the SMs for which copies of another rank wait"});
-    for (gemm_call const& call : calls) {
-      gemm_slice const s = gathered_of(call);
-      if (!computes_nothing(s.problem)) m.plan_gated(s.problem, s.operands, how);
-    }
-  };
-  path const via = path_of(m, p, how,
-                           {most_bytes,
-                            all.bytes,
-                            all.scales ? "scales of A that travel" : "",
-                            {operation::all_gather_gemm, rows.ranks(), p.a.type, p.m, p.k, ""},
-                            refuse_gated});
-  // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
-  bool const by_nccl =
-      m.nccl() != nullptr && via == path::serial && p.a.ord == order::row_major && !all.scales;
-  if (!by_nccl && !m.reaches_all())
-    refuse_unreachable(m, all.scales ? "block scales of A" : "a column-major A");
+  path_choice const choice = choice_of_all_gather(g, calls, how, rows);
+  path const via = choice.via;
+  bool const by_nccl = choice.by_nccl;
   std::string const text = text_of(p, all, rows) + (by_nccl               ? ", by NCCL"
                                                     : via == path::direct ? ", direct"
                                                                           : "");
@@ -140,7 +128,7 @@ void run(group const& g, std::vector<gemm_call> const& calls, call_options const
   for (gemm_call const& call : calls) {
     gemm_problem own_rows = call.problem;
     own_rows.m = own.size;  // the shard in the caller's memory
-    gemm_slice const whole = gathered_of(call);
+    gemm_slice const whole = gathered_of(call, all, received);
     rows_of(g, call.problem, how);
     check_accepted(own_rows);
     m.check_memory(addresses_of(call.problem, call.operands, own.size, p.m), how);
@@ -218,6 +206,37 @@ void run(group const& g, std::vector<gemm_call> const& calls, call_options const
 }  // namespace
 
 std::int64_t bytes_of_all_gather(gemm_problem const& p) { return after_gather(p).bytes; }
+
+gemm_problem problem_after_gather(gemm_problem const& p) { return after_gather(p).problem; }
+
+path_choice choice_of_all_gather(group const& g, std::vector<gemm_call> const& calls,
+                                 call_options const& how, shards const& rows) {
+  group::membership& m = g.state();
+  gemm_problem const& p = calls.front().problem;
+  gathered_problem const all = after_gather(p);
+  auto const refuse_gated = [&] {
+    if (m.shares_gpu())
+      throw rejected({"TW0904", "path gated", "ranks that share a GPU",
+                      "a GPU for each rank, or another path",
+                      "one rank's kernel may hold the SMs for which copies of another rank wait"});
+    for (gemm_call const& call : calls) {
+      gemm_slice const s = gathered_of(call, all, m.next_buffer(g.rank()));
+      if (!computes_nothing(s.problem)) m.plan_gated(s.problem, s.operands, how);
+    }
+  };
+  path_choice choice = path_of(m, p, how,
+                               {most_bytes_of(p, rows),
+                                all.bytes,
+                                all.scales ? "scales of A that travel" : "",
+                                {operation::all_gather_gemm, rows.ranks(), p.a.type, p.m, p.k, ""},
+                                refuse_gated});
+  // NCCL gathers shards of whole rows; other shards are sent as on the other paths.
+  choice.by_nccl = m.nccl() != nullptr && choice.via == path::serial &&
+                   p.a.ord == order::row_major && !all.scales;
+  if (!choice.by_nccl && !m.reaches_all())
+    refuse_unreachable(m, all.scales ? "block scales of A" : "a column-major A");
+  return choice;
+}
 
 void all_gather_gemm(group const& g, gemm_problem const& p, gemm_operands const& o,
                      call_options const& how) {

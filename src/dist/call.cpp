@@ -66,15 +66,17 @@ void refuse_unreachable(group::membership const& m, std::string const& what) {
                   "P2P access between the GPUs (NVLink) allows all operands"});
 }
 
-path path_of(group::membership& m, gemm_problem const& p, call_options const& how,
-             path_needs const& needs) {
-  if (m.ranks() == 1) return path::pieces;
-  if (!m.reaches_all()) return path::serial;
+path_choice path_of(group::membership& m, gemm_problem const& p, call_options const& how,
+                    path_needs const& needs) {
+  if (m.ranks() == 1) return {path::pieces, "one rank communicates with no other"};
+  if (!m.reaches_all())
+    return {path::serial,
+            "the GPUs do not write each other's memory (no P2P): NCCL exchanges by host memory"};
   if (how.via == path::direct && !needs.obstacle.empty())
     throw rejected({"TW0904", "path direct", needs.obstacle, "another path", ""});
   if (how.via == path::gated) needs.refuse_gated();
-  if (how.via) return *how.via;
-  if (!m.on_gpu()) return path::pieces;
+  if (how.via) return {*how.via, "the options of the call name it"};
+  if (!m.on_gpu()) return {path::pieces, "the default of ranks in host memory"};
   bool const may_be_direct =
       needs.obstacle.empty() && needs.buffer_bytes <= m.options().gathered_bytes;
   auto const may_be_gated = [&] {
@@ -89,16 +91,23 @@ path path_of(group::membership& m, gemm_problem const& p, call_options const& ho
   key.gpu = gpu().name;
   if (auto const tuned = tuned_path(key); tuned && (tuned->via != path::direct || may_be_direct) &&
                                           (tuned->via != path::gated || may_be_gated()))
-    return tuned->via;
+    return {tuned->via, fastest_text(tuned->us)};
   // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
   constexpr std::int64_t rows_for_pieces = 512;
-  if (p.m >= rows_for_pieces) return path::pieces;
+  if (p.m >= rows_for_pieces)
+    return {path::pieces, fmt::format("the default from {} rows on", rows_for_pieces)};
   // NCCL takes 38 us for an all-reduce of 1 MiB there, the exchange 43; of 512 KiB both take 34.
   constexpr std::int64_t less_than_nccl = std::int64_t{512} << 10;
   bool const by_nccl = m.nccl() != nullptr && !p.reproducible;
   bool const small = by_nccl ? needs.sent_bytes * (m.ranks() - 1) <= less_than_nccl
                              : is_small(needs.sent_bytes, m.ranks());
-  return may_be_direct && small ? path::direct : path::serial;
+  std::string why = fmt::format("the default below {} rows, with {} bytes from a rank to a peer",
+                                rows_for_pieces, needs.sent_bytes);
+  if (small && !may_be_direct)
+    why += needs.obstacle.empty()
+               ? fmt::format("; direct needs a receive buffer of {} bytes", needs.buffer_bytes)
+               : "; direct does not take " + needs.obstacle;
+  return {may_be_direct && small ? path::direct : path::serial, why};
 }
 
 planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how,

@@ -51,11 +51,31 @@ struct path_needs {
   std::function<void()> refuse_gated;  // throws if the call cannot be gated
 };
 
+/// The path of a call, why in words, and whether NCCL's collectives serve it.
+struct path_choice {
+  path via = path::serial;
+  std::string why;
+  bool by_nccl = false;
+};
+
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
 /// other's memory use NCCL's collectives: serial. Throws TW0904 if the options have path::direct
-/// or path::gated, and the call cannot take it.
-path path_of(group::membership& m, gemm_problem const& p, call_options const& how,
-             path_needs const& needs);
+/// or path::gated, and the call cannot take it. Leaves by_nccl to the operation.
+path_choice path_of(group::membership& m, gemm_problem const& p, call_options const& how,
+                    path_needs const& needs);
+
+/// Why the path table's fastest path is chosen.
+std::string fastest_text(double us);
+
+/// The choice of a call, with its rows (rows_of()). Throws as the call if its path is refused.
+path_choice choice_of_all_gather(group const& g, std::vector<gemm_call> const& calls,
+                                 call_options const& how, shards const& rows);
+path_choice choice_of_reduce(operation op, group const& g, gemm_problem const& p,
+                             call_options const& how, shards const& rows);
+
+/// The problem of the GEMM of an all-gather after the gather: A and its scales are dense, as they
+/// lie in a receive buffer.
+gemm_problem problem_after_gather(gemm_problem const& p);
 
 /// A GEMM of a slice, planned and with its operands checked. A slice without elements of D launches
 /// nothing.

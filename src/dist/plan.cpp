@@ -19,6 +19,10 @@
 
 namespace tw::dist {
 
+std::string fastest_text(double us) {
+  return fmt::format("the fastest that `tilewright tune --ranks` measured, {:.1f} us", us);
+}
+
 double exchanged_bytes(operation op, int ranks, double m, double n, double k, double elem_bytes) {
   return (ranks - 1.0) / ranks * m * (splits_k(op) ? n : k) * elem_bytes;
 }
@@ -131,14 +135,34 @@ std::optional<stored_path> add_measured(group_plan& g, device const& dev) {
   return fastest;
 }
 
-}  // namespace
+/// Chooses a path, and says why.
+void choose(group_plan& g, device const& dev) {
+  auto const fastest = add_measured(g, dev);
+  if (fastest) {
+    g.chosen = fastest->via, g.why = fastest_text(fastest->us);
+    return;
+  }
+  constexpr double certain = 0.95;
+  auto const best = std::min_element(g.paths.begin(), g.paths.end(),
+                                     [](auto const& a, auto const& b) { return a.us < b.us; });
+  double const serial = g.paths.front().us;
+  if (best->us <= certain * serial) g.chosen = best->via;
+  g.why = g.ranks == 1 ? "one rank communicates with no other"
+          : g.chosen != path::serial
+              ? fmt::format("{:.2f} times as fast as serial", serial / best->us)
+          : best->via == path::serial
+              ? "launches of pieces take longer than they hide"
+              : fmt::format("{} is predicted to be {:.1f} % faster, less than the model's error",
+                            name(best->via), 100 * (serial / best->us - 1));
+}
 
-group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
-                           link_rates const& links, int hosts, bool peers_write) {
-  check_ranks(ranks, hosts);
+/// Times and the choice; the steps are left.
+group_plan plan_times(operation op, gemm_problem const& p, int ranks, device const& dev,
+                      link_rates const& links, int hosts, bool peers_write) {
   group_plan g;
   g.op = op, g.ranks = ranks, g.hosts = hosts, g.problem = p, g.peers_write = peers_write;
-  g.whole = plan_gemm(p, aligned_operands(), dev);
+  g.device_id = dev.id, g.device_name = dev.name;
+  if (!computes_nothing(p)) g.whole = plan_gemm(p, aligned_operands(), dev);
   g.gemm_us = g.whole.predicted_us;
   std::int64_t const own = (p.m + ranks - 1) / ranks;
   g.own_us = gemm_us_of(p, own, dev), g.rest_us = gemm_us_of(p, p.m - own, dev);
@@ -149,7 +173,7 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
   g.over_network_bytes = network_bytes(op, ranks, hosts, m, n, k, elem_bytes);
   g.exchange_us = exchange_us(links, g.bytes, ranks - 1, g.over_network_bytes);
   g.later_us = op == operation::gemm_all_reduce ? g.exchange_us : 0;
-  double const flop_per_us = 2 * m * n * k / g.gemm_us;
+  double const flop_per_us = g.gemm_us == 0 ? 0 : 2 * m * n * k / g.gemm_us;
   g.hidden_from = hidden_from(links, ranks, hosts, flop_per_us, elem_bytes);
   bool const network = g.over_network_bytes / links.network_bytes_per_us >= g.exchange_us;
   std::string const wires = ranks > 1 && hosts > 1 && network ? "network" : "links";
@@ -172,25 +196,20 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
               limit(ranks * g.own_us, g.exchange_us + g.own_us)}};
   add_direct(g, elem_bytes, links);
   add_gated(g, dev);
-  auto const fastest = add_measured(g, dev);
-  if (fastest) {
-    g.chosen = fastest->via;
-    g.why =
-        fmt::format("the fastest that `tilewright tune --ranks` measured, {:.1f} us", fastest->us);
-    return g;
-  }
-  constexpr double certain = 0.95;
-  auto const best = std::min_element(g.paths.begin(), g.paths.end(),
-                                     [](auto const& a, auto const& b) { return a.us < b.us; });
-  double const serial = g.paths.front().us;
-  if (best->us <= certain * serial) g.chosen = best->via;
-  g.why = ranks == 1 ? "one rank communicates with no other"
-          : g.chosen != path::serial
-              ? fmt::format("{:.2f} times as fast as serial", serial / best->us)
-          : best->via == path::serial
-              ? "launches of pieces take longer than they hide"
-              : fmt::format("{} is predicted to be {:.1f} % faster, less than the model's error",
-                            name(best->via), 100 * (serial / best->us - 1));
+  choose(g, dev);
+  return g;
+}
+
+}  // namespace
+
+group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, device const& dev,
+                           link_rates const& links, int hosts, bool peers_write) {
+  check_ranks(ranks, hosts);
+  group_plan g = plan_times(op, p, ranks, dev, links, hosts, peers_write);
+  g.by_nccl = !peers_write && ranks > 1;
+  if (ranks > max_ranks) return g;
+  g.rows = shards::even(p.m, ranks);
+  g.steps = steps_in_words(op, g.chosen, g.rows, g.rank, g.by_nccl);
   return g;
 }
 

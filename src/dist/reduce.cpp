@@ -205,23 +205,11 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
   shards const rows = rows_of(g, p, how);
   int const rank = g.rank(), ranks = g.ranks();
   range const own = rows.of(rank);
-  if (p.scale_d)
-    throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
-                    "quantise D of type f32 after the call (tw::quantize)"});
+  path_choice const choice = choice_of_reduce(op, g, p, how, rows);
+  path const via = choice.via;
+  bool const by_nccl = choice.by_nccl;
   bool const all_rows = op == operation::gemm_all_reduce;
   elem const type = partial_type(p, how.float32_partials);
-  path const via = path_of(m, p, how,
-                           {sent_bytes(op, p, rows, type),
-                            buffer_of(op, p, rows, type, true).bytes,
-                            p.epilogue.gate != gating::none ? "a gate after the sum" : "",
-                            {op, ranks, type, p.m, p.n, ""},
-                            [] {
-                              throw rejected({"TW0904", "path gated", "K split over the ranks",
-                                              "all-gather + GEMM, or another path", ""});
-                            }});
-  bool const by_nccl = m.nccl() != nullptr && via == path::serial && ranks > 1 &&
-                       (!p.reproducible || !m.reaches_all());
-  if (by_nccl && p.reproducible) refuse_unreachable(m, "a reproducible sum");
   gemm_problem const partial = partial_of(p, type);
   reduce_buffer const b = buffer_of(op, p, rows, type, via == path::direct);
   std::string const text = text_of(op, p, rows, type) + (by_nccl               ? ", by NCCL"
@@ -307,6 +295,28 @@ void run(operation op, group const& g, gemm_problem const& p, gemm_operands cons
 }
 
 }  // namespace
+
+path_choice choice_of_reduce(operation op, group const& g, gemm_problem const& p,
+                             call_options const& how, shards const& rows) {
+  group::membership& m = g.state();
+  if (p.scale_d)
+    throw rejected({"TW0904", "scales of D with K split over ranks", "scales of D", "none",
+                    "quantise D of type f32 after the call (tw::quantize)"});
+  elem const type = partial_type(p, how.float32_partials);
+  path_choice choice = path_of(m, p, how,
+                               {sent_bytes(op, p, rows, type),
+                                buffer_of(op, p, rows, type, true).bytes,
+                                p.epilogue.gate != gating::none ? "a gate after the sum" : "",
+                                {op, g.ranks(), type, p.m, p.n, ""},
+                                [] {
+                                  throw rejected({"TW0904", "path gated", "K split over the ranks",
+                                                  "all-gather + GEMM, or another path", ""});
+                                }});
+  choice.by_nccl = m.nccl() != nullptr && choice.via == path::serial && g.ranks() > 1 &&
+                   (!p.reproducible || !m.reaches_all());
+  if (choice.by_nccl && p.reproducible) refuse_unreachable(m, "a reproducible sum");
+  return choice;
+}
 
 std::int64_t bytes_of_reduce(operation op, gemm_problem const& p, shards const& rows, elem type,
                              std::optional<path> via) {

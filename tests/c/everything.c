@@ -173,6 +173,7 @@ static void groups(void) {
   tw_group *group = NULL;
   int64_t bytes = 0;
   void *memory, *arena;
+  char *text = NULL, *json = NULL;
   memset(&options, 0, sizeof options);
   memset(&call, 0, sizeof call);
   options.size = sizeof options, call.size = sizeof call;
@@ -186,7 +187,14 @@ static void groups(void) {
   EXPECT(tw_group_from_nccl(NULL, &options, NULL, &group) == TW_REFUSED && group == NULL);
   EXPECT(tw_group_from_addresses(0, 1, &arena, 0, &options, &group) == TW_OK);
   EXPECT(tw_group_gemm(group, &call, &g) == TW_OK);
+  EXPECT(tw_group_explain(group, &call, &g, &text, &json) == TW_OK);
+  EXPECT(strstr(text, "pieces: one rank communicates with no other") != NULL);
+  EXPECT(strstr(json, "\"chosen\":\"pieces\"") != NULL);
+  tw_free(text), tw_free(json);
+  EXPECT(tw_group_explain(group, &call, &g, NULL, NULL) == TW_OK);
   call.operation = "scatter";
+  EXPECT(tw_group_explain(group, &call, &g, &text, &json) == TW_REFUSED);
+  EXPECT(text == NULL && json == NULL);
   EXPECT(tw_group_gemm(group, &call, &g) == TW_REFUSED);
   EXPECT(tw_group_check(group) == TW_OK);
   EXPECT(tw_group_abort(group) == TW_OK);

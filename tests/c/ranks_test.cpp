@@ -98,6 +98,39 @@ TEST(CRanks, EachOperationGivesTheBitsOfOneDevice) {
     }
 }
 
+/// One rank alone calls it: no rank waits. Operands of a shard have fewer rows than M.
+TEST(CRanks, AnExplanationHasThePathAndTheStepsOfTheRank) {
+  two_ranks x;
+  std::int64_t const rows[ranks] = {20, 4};
+  tw_group_call call{};
+  call.size = sizeof call, call.operation = "reduce-scatter", call.rows = rows;
+  tensor a = two_ranks::part(x.a, elem::bf16, 0, m, 0, k / 2);
+  tensor b = two_ranks::part(x.b, elem::bf16, 0, k / 2, 0, n);
+  tensor own(elem::f32, {4, n});
+  tw_gemm_args args = args_of(a, b, own);
+  char *text = nullptr, *json = nullptr;
+  ASSERT_EQ(tw_group_explain(x.groups[1], &call, &args, &text, &json), TW_OK)
+      << tw_last_error()->text;
+  std::string const words = text, record = json;
+  tw_free(text), tw_free(json);
+  for (char const* const part :
+       {"GEMM + reduce-scatter, 2 GPUs like NVIDIA H200", "pieces: the default of ranks in host",
+        "Steps of rank 1 of 2, which have 20, 4 rows:",
+        "GEMM of 20 rows from 0, then send partial results to"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << "\n" << words;
+  for (char const* const part : {"\"chosen\":\"pieces\"", "\"rank\":1", "\"rows\":[20,4]",
+                                 "\"by_nccl\":false", "\"measured_us\":null"})
+    EXPECT_NE(record.find(part), std::string::npos) << part << "\n" << record;
+  call.path = "gated";
+  EXPECT_EQ(tw_group_explain(x.groups[1], &call, &args, &text, nullptr), TW_REFUSED);
+  EXPECT_EQ(std::string(tw_last_error()->code), "TW0904");
+  call.path = nullptr;
+  tw_gemm_args const* const others[] = {&args};
+  call.others = others, call.others_count = 1;
+  EXPECT_EQ(tw_group_explain(x.groups[1], &call, &args, &text, nullptr), TW_REFUSED);
+  EXPECT_EQ(std::string(tw_last_error()->code), "TW0904");
+}
+
 TEST(CRanks, RowsThatDoNotFitAreRefused) {
   two_ranks x;
   tw_gemm_args const args = args_of(x.a, x.b, x.d);

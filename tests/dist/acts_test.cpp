@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // acts_test.cpp  The acts of each call, on a rank that records them: their order, and the calls of
 //                ranks that have NCCL's collectives, with and without each other's addresses.
+#include <fmt/format.h>
+
 #include "dispatch/gated.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dist/membership.hpp"
 #include "tests/dist/ranks.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/dist/explain.hpp"
 
 namespace tw::dist {
 namespace {
@@ -222,6 +225,65 @@ TEST(Acts, GatesOfRanksThatShareAGpuAreRefused) {
     EXPECT_EQ(code([&] { all_gather_gemm(g, x.p, x.o, {.via = path::gated}); }), "TW0904") << n;
     EXPECT_EQ(state->acts(), "");
   }
+}
+
+int times_of(std::string const& part, std::string const& text) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+/// The explanation of a call has its path, its collectives and its GEMMs, on either rank, and does
+/// nothing itself.
+TEST(Acts, AreThoseThatTheExplanationNames) {
+  for (int op = 0; op < 3; ++op)
+    for (int rank = 0; rank < 2; ++rank)
+      for (int ranks_are = 0; ranks_are < 4; ++ranks_are)  // bit 0: far from each other; 1: NCCL
+        for (int via = -1; via < 5; ++via) {
+          bool const far = (ranks_are & 1) != 0, has_nccl = (ranks_are & 2) != 0 || far;
+          problem_of_rank x;
+          auto const state = std::make_shared<recorder>(rank, 2, !far, has_nccl);
+          group const g(state);
+          call_options how{.rows = shards({24, 16})};
+          if (via >= 0) how.via = static_cast<path>(via);
+          auto const of = static_cast<operation>(op);
+          if (splits_k(of) && how.via == path::gated && !far) {
+            EXPECT_EQ(code([&] { explain(g, of, x.p, x.o, how); }), "TW0904");
+            continue;
+          }
+          group_plan const plan = explain(g, of, x.p, x.o, how);
+          EXPECT_EQ(state->acts(), "");
+          std::string const acts = acts_of(of, how.via, !far, has_nccl, rank);
+          EXPECT_EQ(plan.chosen, far ? path::serial : how.via.value_or(path::direct)) << acts;
+          EXPECT_EQ(plan.by_nccl, times_of("gather", acts) + times_of("_reduce ", acts) +
+                                          times_of("reduce_scatter", acts) >
+                                      0)
+              << acts;
+          EXPECT_EQ(plan.rank, rank);
+          int gemms = 0;
+          for (std::string const& step : plan.steps) gemms += times_of("GEMM of", step);
+          EXPECT_EQ(gemms, times_of("multiply", acts)) << acts << "\n" << to_text(plan);
+          ASSERT_NE(plan.find(plan.chosen), nullptr);
+          EXPECT_NE(to_text(plan).find(
+                        fmt::format("Steps of rank {} of 2, which have 24, 16 rows", rank)),
+                    std::string::npos)
+              << to_text(plan);
+        }
+}
+
+/// Why: the call names the path; the default for small and for large M, and without addresses.
+TEST(Acts, TheExplanationSaysWhy) {
+  problem_of_rank x;
+  auto const why = [&](bool reaches, std::optional<path> via) {
+    group const g(std::make_shared<recorder>(0, 2, reaches, true));
+    return explain(g, operation::all_gather_gemm, x.p, x.o, {.via = via}).why;
+  };
+  EXPECT_EQ(why(true, path::pieces), "the options of the call name it");
+  EXPECT_EQ(why(true, {}), "the default below 512 rows, with 2560 bytes from a rank to a peer");
+  EXPECT_NE(why(false, path::pieces).find("no P2P"), std::string::npos);
+  x.p.m = 512;
+  EXPECT_EQ(why(true, {}), "the default from 512 rows on");
 }
 
 /// One rank multiplies its operands in place: nothing is sent, copied or added.

@@ -127,6 +127,21 @@ TEST(GroupPlan, IsSerialByNcclWithoutPeerAccess) {
   EXPECT_NE(g.why.find("no P2P"), std::string::npos);
 }
 
+TEST(GroupPlan, HasTheStepsOfRank0OnTheChosenPath) {
+  for (operation const op : all_operations)
+    for (int const ranks : {1, 3, 17}) {
+      group_plan const g =
+          plan_over_ranks(op, bf16_problem(4096, 4096, 4096), ranks, known_device("h200"));
+      EXPECT_EQ(g.rows.ranks(), ranks <= max_ranks ? ranks : 0);
+      if (ranks <= max_ranks) {
+        EXPECT_EQ(g.steps, steps_in_words(op, g.chosen, shards::even(4096, ranks), 0));
+      } else {
+        EXPECT_TRUE(g.steps.empty());
+      }
+      EXPECT_NE(to_text(g).find(std::string(name(g.chosen)) + ": " + g.why), std::string::npos);
+    }
+}
+
 /// In the words of a path each rank is named, and all rows are multiplied.
 TEST(GroupPlan, StepsInWordsAreThoseOfTheSchedule) {
   shards const rows({3, 2, 0});

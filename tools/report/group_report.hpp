@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// group_report.hpp  A plan over several GPUs as text and as JSON ("tilewright.group_plan/1").
+// group_report.hpp  A plan over several GPUs as JSON ("tilewright.group_plan/1").
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,6 @@
 
 namespace tw {
 
-std::string group_plan_text(dist::group_plan const& g, device const& dev);
-nlohmann::ordered_json group_plan_json(dist::group_plan const& g, device const& dev);
+nlohmann::ordered_json group_plan_json(dist::group_plan const& g);
 
 }  // namespace tw

@@ -76,6 +76,7 @@ struct path_time {
 struct group_plan {
   operation op;
   int ranks = 1, hosts = 1;
+  std::string device_id, device_name;        // of the GPUs
   gemm_problem problem;                      // of one rank
   gemm_plan whole;                           // its GEMM in one launch
   double gemm_us = 0;                        // of `whole`
@@ -89,6 +90,12 @@ struct group_plan {
   bool peers_write = true;         // else NCCL's collectives alone: path::serial
   path chosen = path::serial;
   std::string why;  // one line
+  shards rows;      // of each rank; none of more than max_ranks ranks
+  int rank = 0;     // whose acts are in `steps`
+  std::vector<std::string>
+      steps;              // on the chosen path, in words; none of more than max_ranks ranks
+  bool by_nccl = false;   // NCCL's collectives serve the chosen path
+  bool of_group = false;  // of a call of a group (explain.hpp)
 
   /// nullptr: the call cannot take the path.
   path_time const* find(path via) const {
@@ -113,5 +120,8 @@ group_plan plan_over_ranks(operation op, gemm_problem const& p, int ranks, devic
 /// by_nccl: serial by NCCL's collectives.
 std::vector<std::string> steps_in_words(operation op, path via, shards const& rows, int rank,
                                         bool by_nccl = false);
+
+/// The plan in words, as `tilewright plan --ranks` prints it: lines.
+std::string to_text(group_plan const& g);
 
 }  // namespace tw::dist

@@ -168,9 +168,9 @@ exit_status plan_ranks(plan_request const& r) {
     file.commit();
   }
   if (r.as_json)
-    print_json("tilewright.group_plan/1", group_plan_json(g, dev));
+    print_json("tilewright.group_plan/1", group_plan_json(g));
   else
-    fmt::print("{}", group_plan_text(g, dev));
+    fmt::print("{}", dist::to_text(g));
   return exit_status::done;
 }
 
