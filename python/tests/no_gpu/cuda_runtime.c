@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
    cuda_runtime.c  The functions of the CUDA runtime that the library calls, on a GPU that is none:
-                   an H200 whose launches are counted. host_counts.py links the library with it. */
+                   an H200 whose launches are counted and can fail. host_counts.py and
+                   tests/c/last_error_test.py link the library with it. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <string.h>
 
+#define SHOWN __attribute__((visibility("default")))
 static long launches;
-__attribute__((visibility("default"))) long tw_no_gpu_launches(void) { return launches; }
+static cudaError_t launches_return = cudaSuccess;
+SHOWN long tw_no_gpu_launches(void) { return launches; }
+SHOWN void tw_no_gpu_launches_return(cudaError_t e) { launches_return = e; }
+
+/* The last error of a thread, as in the runtime: a call that fails sets it, a call that succeeds
+   leaves it, and cudaGetLastError() alone resets it. */
+static __thread cudaError_t last_error;
+static cudaError_t returned(cudaError_t e) {
+  if (e != cudaSuccess) last_error = e;
+  return e;
+}
+SHOWN cudaError_t cudaPeekAtLastError(void) { return last_error; }
+SHOWN cudaError_t cudaGetLastError(void) {
+  cudaError_t const e = last_error;
+  last_error = cudaSuccess;
+  return e;
+}
 
 /* ---- The driver's functions that the library looks for --------------------------------------- */
 
@@ -31,7 +49,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** to, unsign
 cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int* n) { return *n = 13000, cudaSuccess; }
 cudaError_t cudaGetDevice(int* n) { return *n = 0, cudaSuccess; }
-cudaError_t cudaSetDevice(int n) { return (void)n, cudaSuccess; }
+SHOWN cudaError_t cudaSetDevice(int n) {
+  return returned(n == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* p, int n) {
   (void)n;
   memset(p, 0, sizeof *p);
@@ -44,13 +64,12 @@ cudaError_t cudaDeviceGetAttribute(int* v, enum cudaDeviceAttr a, int n) {
   return (void)a, (void)n, *v = 1980000, cudaSuccess;
 }
 const char* cudaGetErrorString(cudaError_t e) { return (void)e, "an error"; }
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 cudaError_t cudaFuncSetAttribute(const void* f, enum cudaFuncAttribute a, int v) {
   return (void)f, (void)a, (void)v, cudaSuccess;
 }
 cudaError_t cudaGetSymbolAddress(void** to, const void* s) { return *to = (void*)s, cudaSuccess; }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* f, void** p) {
-  return (void)c, (void)f, (void)p, ++launches, cudaSuccess;
+  return (void)c, (void)f, (void)p, ++launches, returned(launches_return);
 }
 
 /* ---- Registration of kernels. Other functions stay undefined: no call here reaches them -------- */
