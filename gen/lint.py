@@ -6,15 +6,13 @@ Each rule is one function: file -> complaints. A complaint is printed as path:li
 tests/lint/lint_test.py holds, for each rule, a small tree that must be refused.
 """
 import argparse
-import concurrent.futures
-import hashlib
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import error_pages  # gen/error_pages.py
+import headers_alone  # gen/headers_alone.py
 import pictures  # gen/pictures.py
 import rooms  # gen/rooms.py
 import sentences  # gen/sentences.py
@@ -379,103 +377,9 @@ def lint(root):
     return sorted(found)
 
 
-def included(root, headers, skipped):
-    """The headers that each header includes, directly or not, without paths that hold `skipped`."""
-    direct = {}
-    for header in headers:
-        with open(os.path.join(root, "include", header), encoding="utf-8") as file:
-            direct[header] = [h for h in re.findall(r'^#include "([^"]+)"', file.read(), re.M)
-                              if skipped not in h]
-    found = {}
-    for header in headers:
-        seen, left = set(), [header]
-        while left:
-            new = [h for h in direct.get(left.pop(), []) if h not in seen]
-            seen.update(new)
-            left += new
-        found[header] = seen
-    return found
-
-
-def chains_of(below):
-    """The headers in as few lists as there can be in which each includes all before it: a maximum
-    matching of headers with the next ones, by augmenting paths."""
-    following = {}
-
-    def place(header, tried):
-        for lower in sorted(below[header]):
-            if lower not in below or lower in tried:
-                continue
-            tried.add(lower)
-            if lower not in following or place(following[lower], tried):
-                following[lower] = header
-                return True
-        return False
-
-    for header in sorted(below):
-        place(header, set())
-    chains = [[header] for header in sorted(set(below) - set(following.values()))]
-    for chain in chains:
-        while chain[-1] in following:
-            chain.append(following[chain[-1]])
-    return chains
-
-
-def compile_headers(root, headers, nvcc):
-    """The compiler's complaint about these headers in one source, or None. nvcc for arch/cuda."""
-    include = "-I" + os.path.join(os.path.abspath(root), "include")
-    if "/arch/cuda/" in headers[0]:
-        command = [nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-x", "cu",
-                   "--ptx"]
-    else:
-        command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
-    if command[0] is None:
-        return None
-    # Outputs go to a temporary folder, never to a device file.
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "alone"), "w", encoding="utf-8") as file:
-            file.writelines(f'#include "{header}"\n' for header in headers)
-        done = subprocess.run(command + [include, "alone"], cwd=folder, capture_output=True,
-                              text=True, check=False)
-    return done.stderr if done.returncode else None
-
-
 def lint_headers(root, nvcc, cache):
-    """Headers that do not compile alone; skipped when the headers are those of the last success.
-
-    A source includes several headers, each of which includes those before it: a header compiles
-    there if it compiles alone, and otherwise not. If a source does not compile, each of its headers
-    is tried."""
-    headers = [p.removeprefix("include/") for p in list_files(root)
-               if p.startswith("include/tilewright/") and p.endswith(".hpp")]
-    digest = hashlib.sha256(repr(nvcc).encode())
-    for p in list_files(root):
-        if p.startswith("include/"):
-            with open(os.path.join(root, p), "rb") as file:
-                digest.update(p.encode() + file.read())
-    stamp = digest.hexdigest()
-    if cache and os.path.exists(cache):
-        with open(cache, encoding="utf-8") as file:
-            if file.read() == stamp:
-                return []
-    on_device = {h for h in headers if "/arch/cuda/" in h}
-    chains = chains_of(included(root, sorted(on_device), "/arch/emu/"))
-    chains += chains_of(included(root, sorted(set(headers) - on_device), "/arch/cuda/"))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda chain: compile_headers(root, chain, nvcc), chains)
-        wrong = [chain for chain, text in zip(chains, results) if text]
-        results = list(pool.map(lambda h: compile_headers(root, [h], nvcc), sum(wrong, [])))
-    found = [(f"include/{header}", 1, "alone",
-              "does not compile alone:\n" + "\n".join(text.splitlines()[:12]))
-             for header, text in zip(sum(wrong, []), results) if text]
-    if wrong and not found:
-        found = [(f"include/{chain[-1]}", 1, "alone", "does not compile after " +
-                  ", ".join(chain[:-1])) for chain in wrong]
-    if cache and not found:
-        os.makedirs(os.path.dirname(cache) or ".", exist_ok=True)
-        with open(cache, "w", encoding="utf-8") as file:
-            file.write(stamp)
-    return found
+    """Headers that do not compile alone; skipped if the headers are those of the last success."""
+    return headers_alone.complaints(root, list_files(root), nvcc, cache)
 
 
 def main():

@@ -7,6 +7,7 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "gen"))
+import headers_alone  # noqa: E402  pylint: disable=wrong-import-position
 import lint  # noqa: E402
 
 lint.words.PENDING = ()
@@ -200,9 +201,22 @@ class Lint(unittest.TestCase):
         self.assertEqual([path for path, *_ in found],
                          [f"include/tilewright/base/{name}.hpp" for name in ("bad", "worse")])
 
+    def test_a_header_that_follows_the_common_one_is_refused(self):
+        with tempfile.TemporaryDirectory() as root:
+            for path, body in ((headers_alone.COMMON, "#include <vector>\n"),
+                               ("tilewright/base/good.hpp", "inline std::vector<int> v;\n"),
+                               ("tilewright/base/bad.hpp", "inline std::string s;\n")):
+                os.makedirs(os.path.dirname(os.path.join(root, "include", path)), exist_ok=True)
+                if path != headers_alone.COMMON:
+                    body = f'#include "{headers_alone.COMMON}"\n' + body
+                with open(os.path.join(root, "include", path), "w", encoding="utf-8") as file:
+                    file.write(header(os.path.basename(path), body))
+            found = lint.lint_headers(root, None, None)
+        self.assertEqual([path for path, *_ in found], ["include/tilewright/base/bad.hpp"])
+
     def test_a_source_includes_headers_in_the_order_of_their_includes(self):
         below = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}, "e": {"x"}}
-        chains = lint.chains_of(below)
+        chains = headers_alone.chains_of(below)
         self.assertEqual(sorted(sum(chains, [])), sorted(below))
         self.assertEqual(len(chains), 3)  # b and c do not include each other, e stands alone
         for chain in chains:
