@@ -96,7 +96,7 @@ set(tw_long_scripts consumer.consumer_test.test_own_kernels_are_checked
                     lint.headers_test docs.tutorial_test docs.console_test
                     kernel.sm100_assembly_test kernel.block_scaled_assembly_test
                     lint.ptxas_check_test tools.plugin_load_test tools.gemm_block_scaled_test
-                    tools.mutants_gpu_test python.package_test)
+                    python.package_test)
 set(tw_long_programs kernel tools)
 
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
