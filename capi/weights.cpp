@@ -74,9 +74,11 @@ std::optional<elem> scale_type_of_word(char const* text) {
   refuse_argument("TW0486", "scales_to", text, "bfloat16 or float16");
 }
 
-/// Elements of a matrix of f32, f16 or bf16 as float32.
+/// Elements of f32, f16 or bf16 as float32.
 std::vector<float> as_float32(checkpoint_tensor const& x) {
-  std::vector<float> all(static_cast<std::size_t>(x.shape[0] * x.shape[1]));
+  std::int64_t count = 1;
+  for (std::int64_t const extent : x.shape) count *= extent;
+  std::vector<float> all(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (x.type == elem::f32) all[i] = static_cast<float const*>(x.data)[i];
     if (x.type == elem::f16) all[i] = to_float(static_cast<f16 const*>(x.data)[i]);
@@ -85,7 +87,7 @@ std::vector<float> as_float32(checkpoint_tensor const& x) {
   return all;
 }
 
-/// A matrix (n, k), quantised to int4: two weights in each byte.
+/// A matrix (n, k), or several, quantised to int4: two weights in each byte.
 checkpoint_weights quantised(tw_weights_args const& args) {
   if (word(args.to) != "int4")
     refuse_argument("TW0486", "to", args.to, "int4",
@@ -96,9 +98,9 @@ checkpoint_weights quantised(tw_weights_args const& args) {
     if (tensor != nullptr)
       refuse_argument("TW0484", name, "given", "not given: the values are quantised");
   checkpoint_tensor const x = checkpoint_tensor_of(args.values, "values");
-  if (x.shape.size() != 2)
+  if (x.shape.size() != 2 && x.shape.size() != 3)
     refuse_argument("TW0481", "dimensions of values", fmt::format("{}", x.shape.size()),
-                    "2: weights (n, k)");
+                    "2: weights (n, k); or 3 with the experts in front");
   if (x.type != elem::f32 && x.type != elem::f16 && x.type != elem::bf16)
     refuse_argument("TW0483", "type of values", name(x.type), "float32, float16 or bfloat16");
   if (args.group < -1)
@@ -108,11 +110,13 @@ checkpoint_weights quantised(tw_weights_args const& args) {
   int const group = args.group == 0 ? usual_group : args.group == -1 ? 0 : args.group;
   elem const scale =
       scale_type_of_word(args.scales_to).value_or(x.type == elem::f16 ? elem::f16 : elem::bf16);
+  bool const several = x.shape.size() == 3;
+  std::int64_t const matrices = several ? x.shape[0] : 1, n = x.shape[several ? 1 : 0];
   int4_weights const q =
-      quantize_to_int4(as_float32(x).data(), x.shape[0], x.shape[1], group, scale);
+      quantize_to_int4(as_float32(x).data(), matrices * n, x.shape.back(), group, scale);
   checkpoint_tensors t;
-  t.values = {elem::s8, {q.n, q.k / 2}, q.values.data()};
-  t.scales = {scale, {q.n, q.groups()}, q.scales.data()};
+  t.values = {elem::s8, {matrices, n, q.k / 2}, q.values.data()};
+  t.scales = {scale, {matrices, n, q.groups()}, q.scales.data()};
   return read_checkpoint(t);
 }
 

@@ -261,8 +261,8 @@ enum {
 typedef struct tw_weights_args {
   uint32_t size;           // sizeof(tw_weights_args)
   uint32_t flags;          // TW_SECOND_IS_RECIPROCAL ...
-  const DLTensor *values;  // qweight, weight_packed, _blocks ...; with `to` (n, k) float32, float16
-                           // or bfloat16
+  const DLTensor *values;  // qweight, weight_packed, _blocks ...; with `to` (n, k) or (experts, n,
+                           // k) float32, float16 or bfloat16
   const DLTensor *scales;  // NULL with `to`
   const DLTensor *zeros;   // zero points; NULL: the layout's usual ones
   const DLTensor *second;  // nvfp4: float32, one or one for each matrix

@@ -79,6 +79,31 @@ def test_layouts(name, scale, m):
     check(d, f64(a), w.T)
 
 
+@pytest.mark.parametrize("layout", ["GPTQ", "AWQ", "compressed-tensors", "int4", "mxfp4"])
+def test_a_list_of_experts(layout):
+    """Experts in separate tensors: a matrix of each, of one call or of one after the other."""
+    def tensors(seed):
+        q, s, z, _ = parts(seed)
+        if layout == "GPTQ":
+            return packed(q.T, 0), np.ascontiguousarray(s.T), packed(z.T, 1)
+        if layout == "AWQ":
+            return packed(q.T, 1, AWQ), np.ascontiguousarray(s.T), packed(z.T, 1, AWQ)
+        if layout == "compressed-tensors":
+            return packed(q, 1), s, packed(z, 0)
+        return (np.random.default_rng(seed).standard_normal((N, K)).astype("f4"),)
+
+    to = {"to": layout} if layout in ("int4", "mxfp4") else {}
+    experts = [tensors(seed) for seed in range(3)]
+    prepared = tw.prepare(*(list(x) for x in zip(*experts)), **to)
+    assert prepared.shape == (3, K, N)
+    x = values(np.random.default_rng(1), (3, 24, K), "bfloat16")
+    d = tw.gemm(x, prepared)
+    for i, expert in enumerate(experts):
+        assert (d[i] == tw.gemm(x[i], tw.prepare(*expert, **to))).all()
+    with pytest.raises(tw.RefusedError, match="TW0616"):
+        tw.prepare([x[0] for x in experts] + [experts[0][0][:16]], **to)
+
+
 def pairs(form, seed=2):
     """e2m1 pairs, scales and the weights of mxfp4 or nvfp4, with the float32 of nvfp4."""
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ import numpy
 from . import _tw
 from ._arrays import NumpyKind, kind_of
 from ._errors import refused
-from ._scaled import Scaled
+from ._scaled import Scaled, quantize
 from ._types import DLPACK, type_name
 
 _HEADER_BYTES = 256
@@ -83,6 +83,12 @@ class Prepared:
     largest_error = property(lambda self: self.record.get("largest_error"))
 
     @property
+    def T(self):
+        """Refused: prepared weights are (k, n) already."""
+        raise refused("TW0484", "transpose", "prepared weights, which are (k, n)",
+                      "b as it is: gemm(x, w)")
+
+    @property
     def shape(self):
         k, n, count = self.record["k"], self.record["n"], self.record["matrices"]
         return (k, n) if count == 1 else (count, k, n)
@@ -120,18 +126,19 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
 
     The layout of a checkpoint is recognised by types and shapes: GPTQ, AWQ, compressed-tensors,
     torch tinygemm, int8 pairs, MXFP4 rows and blocks, NVFP4 rows (docs/weights4.md). Tensors with a
-    first dimension of experts become a matrix for each group or each of a batch. Runs on the CPU.
+    first dimension of experts become a matrix for each group or each of a batch, and so do lists of
+    tensors, one of each expert. Runs on the CPU.
 
         w = tw.prepare(qweight, scales, qzeros)                      # GPTQ or AWQ
+        w = tw.prepare([e.qweight for e in experts], [e.scales for e in experts])
         w = tw.prepare(down_proj_blocks, down_proj_scales)           # gpt-oss
-        w = tw.prepare(tw.quantize(m, "mxfp4", scaling="linear"))    # m (n, k)
-        w = tw.prepare(m, to="int4", group=64)                       # quantised, symmetric
+        w = tw.prepare(m, to="int4", group=64)                       # m (n, k), quantised
 
     Args:
         values: arrays of NumPy or CPU tensors of torch, in C order: qweight, weight_packed, _blocks
-            ...; or a Scaled of mxfp4 or nvfp4 with the order "linear"; with `to` (n, k) float32,
-            float16 or bfloat16.
-        scales: the scales.
+            ...; or a Scaled of mxfp4 or nvfp4 with the order "linear"; with `to` (n, k) or
+            (experts, n, k) float32, float16 or bfloat16. Or a list of them, one of each expert.
+        scales: the scales. A list, if values are one; so are zeros.
         zeros: zero points. Without them those that the layout has.
         second: of nvfp4 the float32 of the matrix, or one for each matrix.
         second_is_reciprocal: second is 1 divided by that (compressed-tensors).
@@ -139,8 +146,9 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
         gptq_version: 1: zero points are stored as z - 1; 2: as z.
         scales_to: of int4 "bfloat16" or "float16", the type of the activations; scales are rounded
             to it. Without it they keep their type.
-        to: "int4": values are quantised, with the scale amax / 7 of each group.
-        group: with `to` 16, 32 or a multiple of 64 elements of k; 0: all k.
+        to: values are quantised: "int4", symmetric with the scale amax / 7 of each group; "mxfp4"
+            or "nvfp4", as by quantize().
+        group: of "int4" 16, 32 or a multiple of 64 elements of k; 0: all k.
         gate: "split" or "interleaved", for a GEMM with this gate: n counts gate and up rows, and is
             a multiple of 16.
         activations: "e4m3": the order for activations of e4m3, of mxfp4, and of int4 without zero
@@ -152,11 +160,16 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
     Raises:
         RefusedError: no layout has these tensors (TW0468), or they cannot be prepared (TW0465).
     """
+    values, scales, zeros = (_stacked(x, name) for x, name in (
+        (values, "values"), (scales, "scales"), (zeros, "zeros")))
+    if to in ("mxfp4", "nvfp4"):
+        values, to = quantize(values, to, scaling="linear"), None
     if isinstance(values, Scaled):
         if scales is not None or values.format not in ("mxfp4", "nvfp4") or (
                 values.order != "linear"):
             raise refused("TW0484", "values", f"{values!r}", "a Scaled of mxfp4 or nvfp4 with "
-                          "linear scales, alone", "quantize(m, 'mxfp4', scaling='linear')")
+                          "linear scales, alone", f"prepare(m, to='{values.format}')" if
+                          values.format in ("mxfp4", "nvfp4") else "prepare(m, to='int4')")
         values, scales, second = _rows_of(values)
     kind = kind_of(values)
     if kind.name not in ("numpy", "torch"):
@@ -169,7 +182,8 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
     if activations is not None and type_name(activations, "activations") != "float8_e4m3fn":
         raise refused("TW0486", "activations", str(activations), "e4m3, or None for 16 bits")
     if to is None and scales is None:
-        raise refused("TW0484", "scales", "None", "the scales, or to='int4' for a matrix")
+        raise refused("TW0484", "scales", "None", "the scales of a checkpoint's tensor, or `to`, "
+                      "for a matrix that is quantised: 'int4', 'mxfp4' or 'nvfp4'")
     word = None if scales_to is None else type_name(scales_to, "scales_to")
     flags = (_RECIPROCAL if second_is_reciprocal else 0) | (_GPTQ_2 if gptq_version == 2 else 0)
     flags |= _GATES[gate] | (0 if activations is None else _FOR_E4M3)
@@ -187,6 +201,17 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
     if kind is not NumpyKind:
         data = kind.torch.from_numpy(data)
     return prepared_of(data, header, json.loads(made.json()))
+
+
+def _stacked(x, name):
+    """Tensors of experts, of which each has its own, as one."""
+    if not isinstance(x, (list, tuple)) or not x or not hasattr(x[0], "shape"):
+        return x
+    if len({(tuple(part.shape), str(part.dtype)) for part in x}) > 1:
+        shapes = sorted({f"{part.dtype} {tuple(part.shape)}" for part in x})
+        raise refused("TW0616", f"tensors of {name}", ", ".join(shapes), "one shape and type")
+    kind = kind_of(x[0])
+    return kind.torch.stack(list(x)) if kind.name == "torch" else numpy.stack(x)
 
 
 def _rows_of(q):

@@ -5,6 +5,7 @@ back, a GEMM multiplies the decoded numbers, and bad
 ones are refused."""
 import json
 import os
+import shlex
 import struct
 import sys
 import unittest
@@ -285,15 +286,51 @@ class Prepare(CommandCase):
         with open(os.path.join(os.environ["TW_SOURCE_DIR"], "docs/weights4.md"),
                   encoding="utf-8") as file:
             lines = [line.split()[1:] for line in file if line.startswith("tilewright ")
-                     and ("experts" in line or "--groups" in line)]
+                     and (".mlp.experts" in line or "--groups" in line)][:4]
         self.assertEqual([words[0] for words in lines], ["prepare", "prepare", "gemm", "gemm"])
         for words in lines[:2]:
             self.run_it(*words, "--quiet")
-        self.gemm(*lines[2][1:], "--quiet", "--check")
-        try:
-            self.gemm(*lines[3][1:], "--quiet", "--check")
-        except AssertionError as failure:  # the representative set lacks the kernel
-            self.assertIn("TW0505: kernel: got sm90_mxfp4xbf16", str(failure))
+        for words in lines[2:]:
+            self.gemm(*words[1:], "--quiet", "--check")
+
+    def test_experts_in_separate_tensors(self):
+        """docs/weights4.md: AWQ's experts by an asterisk, gate and up by --up; a joined weight has
+        the rows of its parts."""
+        model, inner, tokens, tensors = 128, 64, 11, {}
+        for expert in range(3):
+            for name, n, k in ("w1", inner, model), ("w3", inner, model), ("w2", model, inner):
+                at = f"model.layers.0.moe.experts.{expert}.{name}."
+                tensors |= {
+                    at + "qweight": ("I32", [k, n // 8], self.rng.randbytes(k * n // 2)),
+                    at + "qzeros": ("I32", [k // GROUP, n // 8],
+                                    self.rng.randbytes(k // GROUP * n // 2)),
+                    at + "scales": ("BF16", [k // GROUP, n], pack_bf16(
+                        [self.rng.uniform(0.01, 0.02) for _ in range(k // GROUP * n)]))}
+        write_safetensors(self.path("model.safetensors"), tensors)
+        write_f32(self.path("x.npy"), [row[:model] for row in (self.x * 3)[:tokens]])
+        write_npy(self.path("ends.npy"), "<i8", (3,), struct.pack("<3q", 4, 4, tokens))
+        with open(os.path.join(os.environ["TW_SOURCE_DIR"], "docs/weights4.md"),
+                  encoding="utf-8") as file:
+            lines = [shlex.split(line)[1:] for line in file if line.startswith("tilewright ")]
+        at = next(i for i, line in enumerate(lines) if "*" in line[1])
+        for words in lines[at:at + 2]:
+            self.run_it(*words, "--quiet")
+        self.gemm(*lines[at + 2][1:], "--quiet", "--check")
+        first = "model.safetensors:model.layers.0.moe.experts.{}.{}.qweight"
+        record = json.loads(self.run_it(
+            "prepare", first.format(2, "w1"), "one.npy", "--up", first.format(2, "w3"), "--gate",
+            "split", "--json").stdout)
+        blocks = record["bytes"] - 256
+        self.assertEqual(self.content("up.npy")[-blocks:], self.content("one.npy")[-blocks:])
+
+        def refused(*words):
+            self.expect_refusal("TW0468", lambda *w, status: self.run_it(
+                "prepare", *w, status=status), list(words))
+        refused(first.format("*", "w4"), "e.npy")
+        refused(first.format(0, "w1"), "e.npy", "--up", first.format(0, "w2"))
+        del tensors["model.layers.0.moe.experts.1.w2.qweight"]
+        write_safetensors(self.path("model.safetensors"), tensors)
+        refused(first.format("*", "w2"), "e.npy")  # 0 and 2
 
     def test_nvfp4(self):
         codes = [[self.rng.randrange(40, 80) for _ in range(K // 16)] for _ in range(N)]

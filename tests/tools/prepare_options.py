@@ -18,6 +18,7 @@ SEEN = {
     "--scales-to": (PREPARE, "--scales-to f16"),
     "--activations": ("prepare w4.safetensors:wide w.npy", "--activations e4m3"),
     "--gate": (PREPARE, "--gate split"),
+    "--up": (PREPARE, "--up w4.safetensors:up"),
     "--order": ("prepare w4.safetensors:act w.npy", "--order order.npy"),
     "--gptq-version": (f"{PREPARE} {POINTS}", "--gptq-version 2"),
     "--undo": ("prepare prepared.npy rows.safetensors:w", "--undo"),

@@ -7,14 +7,22 @@
 //   NAME or NAME_blocks            NAME_scales
 //   NAME or NAME.weight            NAME.weight_scale, .weight_scale_inv, .weight_scale_2
 //   any                            the same name with _scale
+//
+// An asterisk stands for 0, 1, 2 ..., the experts of a layer, of which each has separate tensors:
+// "experts.*.down_proj.qweight". Their tensors are copied one after the other.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tilewright/kernel/weights/weight_checkpoint.hpp"
 #include "tools/io/mapped_file.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/io/safetensors.hpp"
 
 namespace tw {
 
@@ -35,7 +43,25 @@ class checkpoint_file {
   bool second_is_reciprocal() const { return reciprocal_; }
 
  private:
-  std::vector<std::unique_ptr<mapped_file>> files_;
+  struct mapped {
+    std::string path;
+    std::unique_ptr<mapped_file> file;
+    safetensors_list list;
+  };
+  struct one_weight {
+    checkpoint_tensors tensors;
+    std::string name;
+    bool reciprocal = false;
+  };
+  std::optional<checkpoint_tensor> open(std::string const& path, std::string const& tensor,
+                                        file_format format);
+  /// Nothing, if the file lacks the weight. `at`: addresses of scales, zero points, second level.
+  std::optional<one_weight> find_weight(addresses const& at, std::string const& tensor);
+  void take(one_weight const& w);
+  void stack(std::vector<one_weight> const& experts);
+
+  std::vector<mapped> files_;
+  std::deque<std::vector<std::byte>> copies_;  // of the tensors of experts
   checkpoint_tensors tensors_;
   std::string name_;
   bool reciprocal_ = false;

@@ -113,6 +113,13 @@ weight_format int4_of(checkpoint_tensors const& t, checkpoint_options const& o, 
   return {weight_code::int4, scale, zeros, groups == 1 ? 0 : static_cast<int>(k / groups)};
 }
 
+/// Extents before the last `inner` dimensions, as one.
+std::int64_t outer(shape const& s, std::size_t inner) {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i + inner < s.size(); ++i) n *= s[i];
+  return n;
+}
+
 /// Of GPTQ with act_order the elements of K in the order of their groups, each of `group`; empty if
 /// the groups are adjacent.
 std::vector<std::int32_t> order_of(checkpoint_tensors const& t, checkpoint_options const& o,
@@ -121,15 +128,20 @@ std::vector<std::int32_t> order_of(checkpoint_tensors const& t, checkpoint_optio
   auto const bad = [](std::string got, std::string need, std::string hint = "") {
     throw rejected({"TW0468", "g_idx of GPTQ", std::move(got), std::move(need), std::move(hint)});
   };
-  if (t.order->shape.size() != 1 || t.order->shape[0] != k)
-    bad(fmt::format("{} numbers", t.order->shape.empty() ? 0 : t.order->shape[0]),
+  if (t.order->shape.empty() || t.order->shape.back() != k)
+    bad(fmt::format("{} numbers", t.order->shape.empty() ? 0 : t.order->shape.back()),
         fmt::format("K = {}", k));
+  std::int64_t const count = outer(t.order->shape, 0);
+  for (std::int64_t i = k; i < count; ++i)
+    if (read<std::int32_t>(*t.order, i) != i % k / group)
+      bad(fmt::format("an order for expert {}", i / k), "groups of adjacent elements",
+          "experts whose K is permuted (act_order) are prepared one by one");
   auto const group_of = [&](std::int32_t i) { return read<std::int32_t>(*t.order, i); };
   std::vector<std::int32_t> order(static_cast<std::size_t>(k));
   std::iota(order.begin(), order.end(), 0);
   auto const is_adjacent = [&](std::int32_t i) { return group_of(i) == i / group; };
   if (std::ranges::all_of(order, is_adjacent)) return {};
-  if (!o.reorders)
+  if (!o.reorders || count > k)
     bad(fmt::format("group {} at k = 0", group_of(0)),
         fmt::format("k / {}: groups of adjacent elements", group),
         "act_order permutes K: `tilewright prepare --order FILE` sorts the weights and writes the "
@@ -142,50 +154,62 @@ std::vector<std::int32_t> order_of(checkpoint_tensors const& t, checkpoint_optio
   return order;
 }
 
+/// Extents of weights that lie with N as the last dimension, and the format of their zero points.
+struct columns_of_n {
+  std::int64_t e, k, n, groups;
+  weight_zeros zeros;
+
+  columns_of_n(checkpoint_tensors const& t, std::int64_t rows_each)
+      : e(outer(t.values.shape, 2)),
+        k(rows_each * t.values.shape[t.values.shape.size() - 2]),
+        n(t.scales.shape.back()),
+        groups(t.scales.shape[t.scales.shape.size() - 2]),
+        zeros(t.zeros ? weight_zeros::integers : weight_zeros::none) {
+    if (!t.zeros) return;
+    shape of_zeros = t.scales.shape;
+    of_zeros.back() = (n + 7) / 8;
+    if (t.zeros->shape != of_zeros)
+      refuse(t, fmt::format("zero points ({})", fmt::join(of_zeros, ", ")));
+  }
+  /// The number of the scale of a row of all matrices and a group.
+  std::int64_t scale(std::int64_t row, std::int64_t g) const {
+    return (row / n * groups + g) * n + row % n;
+  }
+};
+
 checkpoint_weights gptq(checkpoint_tensors const& t, checkpoint_options const& o) {
-  shape const &v = t.values.shape, &s = t.scales.shape;
-  std::int64_t const k = 8 * v[0], n = v[1], groups = s[0];
-  auto const zeros = t.zeros ? weight_zeros::integers : weight_zeros::none;
-  if (t.zeros && t.zeros->shape != shape{groups, (n + 7) / 8})
-    refuse(t, fmt::format("zero points ({}, {})", groups, (n + 7) / 8));
-  filling f("GPTQ", {n, k, 1, int4_of(t, o, k, groups, zeros)}, t.scales.type);
+  columns_of_n const x(t, 8);
+  auto const [e, k, n, groups, zeros] = x;
+  filling f("GPTQ", {n, k, e, int4_of(t, o, k, groups, zeros)}, t.scales.type);
   f.c.order = order_of(t, o, k, k / groups);
   f.fill_nibbles([&](auto row, auto i) {
     std::int64_t const at = f.c.order.empty() ? i : f.c.order[static_cast<std::size_t>(i)];
-    return nibble(t.values, at / 8 * n + row, at % 8);
+    return nibble(t.values, (row / n * (k / 8) + at / 8) * n + row % n, at % 8);
   });
-  f.fill_scales(t.scales, [&](auto row, auto g) { return g * n + row; });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return x.scale(row, g); });
   unsigned const more = o.gptq_version == 1 ? 1 : 0;
   if (t.zeros)
     f.fill_zeros([&](auto row, auto g) {
-      return nibble(*t.zeros, g * t.zeros->shape[1] + row / 8, row % 8) + more;
+      std::int64_t const word = (row / n * groups + g) * ((n + 7) / 8) + row % n / 8;
+      return nibble(*t.zeros, word, row % n % 8) + more;
     });
   return f.done();
 }
 
 checkpoint_weights awq(checkpoint_tensors const& t, checkpoint_options const& o) {
-  shape const &v = t.values.shape, &s = t.scales.shape;
-  std::int64_t const k = v[0], n = s[1], groups = s[0];
-  auto const zeros = t.zeros ? weight_zeros::integers : weight_zeros::none;
-  if (t.zeros && t.zeros->shape != shape{groups, n / 8})
-    refuse(t, fmt::format("zero points ({}, {})", groups, n / 8));
-  filling f("AWQ", {n, k, 1, int4_of(t, o, k, groups, zeros)}, t.scales.type);
+  columns_of_n const x(t, 1);
+  auto const [e, k, n, groups, zeros] = x;
+  filling f("AWQ", {n, k, e, int4_of(t, o, k, groups, zeros)}, t.scales.type);
   f.fill_nibbles([&](auto row, auto i) {
-    return nibble(t.values, i * (n / 8) + row / 8, awq_place[row % 8]);
+    return nibble(t.values, (row / n * k + i) * (n / 8) + row % n / 8, awq_place[row % n % 8]);
   });
-  f.fill_scales(t.scales, [&](auto row, auto g) { return g * n + row; });
+  f.fill_scales(t.scales, [&](auto row, auto g) { return x.scale(row, g); });
   if (t.zeros)
     f.fill_zeros([&](auto row, auto g) {
-      return nibble(*t.zeros, g * (n / 8) + row / 8, awq_place[row % 8]);
+      std::int64_t const word = (row / n * groups + g) * (n / 8) + row % n / 8;
+      return nibble(*t.zeros, word, awq_place[row % n % 8]);
     });
   return f.done();
-}
-
-/// Extents before the last `inner` dimensions, as one.
-std::int64_t outer(shape const& s, std::size_t inner) {
-  std::int64_t n = 1;
-  for (std::size_t i = 0; i + inner < s.size(); ++i) n *= s[i];
-  return n;
 }
 
 checkpoint_weights compressed(checkpoint_tensors const& t, checkpoint_options const& o) {
@@ -261,10 +285,15 @@ checkpoint_weights bytes(checkpoint_tensors const& t, checkpoint_options const& 
   }
   weights_desc d{n, k, e, format};
   if (t.second) {
-    if (t.second->type != elem::f32 || outer(t.second->shape, 0) != 1)
-      refuse(t, "one float32 as the second level",
-             "prepare matrices with different second levels one by one");
+    std::int64_t const count = outer(t.second->shape, 0);
+    if (t.second->type != elem::f32 || (count != 1 && count != e))
+      refuse(t, "a float32 as the second level, or one for each matrix");
     float const x = read<float>(*t.second, 0);
+    for (std::int64_t i = 1; i < count; ++i)
+      if (read<float>(*t.second, i) != x)
+        refuse(t, "one second level for all matrices",
+               "prepare them without it, and give it to the GEMM as an alpha for each group "
+               "(group_alpha)");
     d.factor = o.second_is_reciprocal ? 1 / x : x;
   }
   filling f(layout, d, scale);
@@ -276,7 +305,46 @@ checkpoint_weights bytes(checkpoint_tensors const& t, checkpoint_options const& 
   return f.done();
 }
 
+std::string text_of(checkpoint_weights const& c) {
+  weights_desc const& d = c.desc;
+  return fmt::format("{} x (N, K) ({}, {}), {}, scales {}, factor {:g}{}", d.matrices, d.n, d.k,
+                     text_of(d.format), name(c.scale), d.factor,
+                     c.order.empty() ? "" : ", K in another order");
+}
+
 }  // namespace
+
+checkpoint_weights with_rows_of(checkpoint_weights first, checkpoint_weights second) {
+  auto const with_zeros = [](checkpoint_weights& c) {  // those that were dropped: all 8
+    c.desc.format.zeros = weight_zeros::integers;
+    c.zeros.assign(static_cast<std::size_t>(c.desc.matrices * c.desc.n * c.desc.groups()), 8);
+  };
+  if (second.desc.format.zeros == weight_zeros::integers && first.zeros.empty()) with_zeros(first);
+  if (first.desc.format.zeros == weight_zeros::integers && second.zeros.empty()) with_zeros(second);
+  weights_desc const &a = first.desc, &b = second.desc;
+  if (a.matrices != b.matrices || a.k != b.k || a.format != b.format || a.factor != b.factor ||
+      first.scale != second.scale || first.order != second.order)
+    throw rejected({"TW0468", "weights whose rows are joined",
+                    text_of(first) + "; and " + text_of(second),
+                    "one format, K, order of K, factor and number of matrices"});
+  auto const joined = [&](std::vector<std::uint8_t> const& x, std::vector<std::uint8_t> const& y) {
+    std::vector<std::uint8_t> all;
+    all.reserve(x.size() + y.size());
+    auto const each = [&](std::vector<std::uint8_t> const& v) {
+      return static_cast<std::ptrdiff_t>(v.size()) / std::max<std::int64_t>(a.matrices, 1);
+    };
+    for (std::int64_t i = 0; i < a.matrices; ++i)
+      for (auto const* v : {&x, &y})
+        all.insert(all.end(), v->begin() + i * each(*v), v->begin() + (i + 1) * each(*v));
+    return all;
+  };
+  checkpoint_weights c = first;
+  c.desc.n = a.n + b.n;
+  c.nibbles = joined(first.nibbles, second.nibbles);
+  c.scales = joined(first.scales, second.scales);
+  c.zeros = joined(first.zeros, second.zeros);
+  return c;
+}
 
 checkpoint_weights read_checkpoint(checkpoint_tensors const& t, checkpoint_options const& o) {
   shape const &v = t.values.shape, &s = t.scales.shape;
@@ -286,9 +354,9 @@ checkpoint_weights read_checkpoint(checkpoint_tensors const& t, checkpoint_optio
     refuse(t, "values of int32 that hold eight, or of uint8, int8 or F4 that hold two");
   if (v.size() == 4 && v[2] == 32 && s.size() == 3 && s[2] == 2 && s[1] == 8 * v[0])
     return tinygemm(t, o);
-  if (v.size() == 2 && s.size() == 2) {
-    if (v[1] == s[1]) return gptq(t, o);
-    if (8 * v[1] == s[1]) return awq(t, o);
+  if ((v.size() == 2 || (v.size() == 3 && v[0] == s[0])) && v.size() == s.size()) {
+    if (v.back() == s.back()) return gptq(t, o);
+    if (8 * v.back() == s.back()) return awq(t, o);
   }
   if (v.size() >= 2 && v.size() == s.size() && std::equal(v.begin(), v.end() - 1, s.begin()))
     return compressed(t, o);

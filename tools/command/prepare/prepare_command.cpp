@@ -28,7 +28,9 @@ namespace {
 
 char const* const prepare_manual =
     "IN is FILE.safetensors:NAME (or the index of a checkpoint) of a weight in 4 bits: GPTQ, AWQ, "
-    "compressed-tensors, gpt-oss, ModelOpt, torch tinygemm, int8 pairs. Its scales and zero points "
+    "compressed-tensors, gpt-oss, ModelOpt, torch tinygemm, int8 pairs. An asterisk in NAME stands "
+    "for 0, 1, 2 ..., experts in separate tensors, which become one prepared tensor. Its scales "
+    "and zero points "
     "are found by their names, its layout by types and shapes (docs/weights4.md). OUT is a "
     "vector of bytes: a header of 256 with format, extents and version, then blocks of 64 x 64 "
     "weights. `tilewright gemm` takes it as B.\n"
@@ -45,6 +47,7 @@ struct prepare_request {
   bool for_e4m3 = false;
   gating gate = gating::none;
   std::string order;  // a file for the order of K
+  std::string up;     // another weight, whose rows follow
 };
 
 std::string layout_of(weights_desc const& w) {
@@ -162,6 +165,13 @@ exit_status run_prepare(prepare_request r) {
   r.options.second_is_reciprocal =
       r.second_as.empty() ? file.second_is_reciprocal() : r.second_as == "reciprocal";
   checkpoint_weights c = read_checkpoint(file.tensors(), r.options);
+  if (!r.up.empty() && r.gate == gating::interleaved)
+    refuse("TW0615", "command line", "--up and --gate interleaved",
+           "--gate split: the rows of IN, then the rows of --up");
+  if (!r.up.empty()) {
+    checkpoint_file const up({r.up, {}, {}, {}});
+    c = with_rows_of(std::move(c), read_checkpoint(up.tensors(), r.options));
+  }
   if (r.for_e4m3) {
     if (r.options.scale)
       refuse("TW0615", "command line", "--scales-to and --activations e4m3",
@@ -236,6 +246,9 @@ void add_prepare_command(CLI::App& app, int& status) {
           [r](std::string const& text) { r->options.gptq_version = text == "2" ? 2 : 1; },
           "1 (default): GPTQ's zero points are stored as z - 1; 2: as z")
       ->transform(one_of({"1", "2"}));
+  verb->add_option("--up", r->up,
+                   "FILE.safetensors:NAME of a weight whose rows follow the rows of IN: a "
+                   "checkpoint's gate_proj is IN, its up_proj this, for `--gate split`");
   verb->add_option("--order", r->order,
                    "file for the order of the activations' columns (int32, K), which GPTQ with "
                    "act_order needs: multiply x[:, order]");

@@ -12,7 +12,7 @@
 //   NVFP4 rows          u8 (N, K/2)                e4m3 (N, K/16)  none              e2m1 s t
 //
 // Eight elements of an int32 lie from its low bits on, of AWQ in the order 0 2 4 6 1 3 5 7. Of all
-// layouts but GPTQ, AWQ and tinygemm the tensors may have a first dimension of experts. GPTQ stores
+// layouts but tinygemm the tensors may have a first dimension of experts. GPTQ stores
 // z - 1, in its second version z; zero points that are all 8 are dropped. g_idx of GPTQ permutes K
 // (act_order) if it is not k / g: the weights are sorted along K, and so must the activations'
 // columns be (checkpoint_weights::order). t is the float32 of NVFP4, or 1 / t.
@@ -58,6 +58,11 @@ struct checkpoint_weights {
   std::vector<std::int32_t> order;
   weight_rows rows() const { return {nibbles.data(), scales.data(), zeros.data(), scale}; }
 };
+
+/// Two weights as one: the rows of `first`, then the rows of `second`, in each matrix: gate and up
+/// rows of a checkpoint that has them apart. Throws `rejected` TW0468 unless matrices, K, format,
+/// factor and order of K agree.
+checkpoint_weights with_rows_of(checkpoint_weights first, checkpoint_weights second);
 
 /// Throws `rejected` TW0468 for tensors that no layout has.
 checkpoint_weights read_checkpoint(checkpoint_tensors const& t, checkpoint_options const& o = {});
