@@ -58,7 +58,16 @@ void call_shape::add(DLTensor const* t) {
   auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
   add(t->shape, bytes);
   if (t->strides != nullptr) add(t->strides, bytes);
-  add(&t->dtype, sizeof t->dtype), add(&t->device, sizeof t->device);
+  add(&t->dtype, sizeof t->dtype);
+  if (first_) place_ = t->device, first_ = false;
+  one_place_ = one_place_ && t->device.device_type == place_.device_type &&
+               t->device.device_id == place_.device_id;
+}
+
+std::optional<tensor_place> call_shape::place() const {
+  bool const known = place_.device_type == kDLCPU || place_.device_type == kDLCUDA;
+  if (first_ || !one_place_ || !known) return std::nullopt;
+  return tensor_place{place_.device_type, place_.device_id};
 }
 
 void call_shape::add(char const* word) {

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "tilewright.h"
+#include "tilewright/dispatch/tensors.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw::capi {
 
-/// Shapes, strides, types and devices of the tensors, words, factors and flags. Calls with equal
-/// bytes have the same problem, so that the tensors of the second one need not be read.
+/// Shapes, strides and types of the tensors, words, factors and flags. Calls with equal bytes have
+/// the same problem, so that the tensors of the second one need not be read.
 class call_shape {
  public:
   explicit call_shape(tw_gemm_args const& args);
@@ -19,12 +21,17 @@ class call_shape {
   /// weights are data, which the bytes do not have. Structs of another header are never equal.
   bool operator==(call_shape const& other) const;
 
+  /// Host memory, or the CUDA device, of all tensors; nothing if they lie in several places.
+  std::optional<tensor_place> place() const;
+
  private:
   void add(void const* from, std::size_t bytes);
   void add(DLTensor const* t);
   void add(char const* word);
 
   static constexpr std::size_t most = 1024;
+  DLDevice place_{};
+  bool first_ = true, one_place_ = true;
   std::size_t size_ = 0;  // more than `most`: the bytes are incomplete
   char bytes_[most];
 };

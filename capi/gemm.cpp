@@ -27,7 +27,6 @@ struct tw_plan {
   tw::device dev;
   tw::gemm_operands operands;  // with the alignment that it was made for
   bool of_card = false;        // a device that was named: all of its SMs
-  tw::tensor_place place;      // of its tensors
   tw::capi::call_shape shape;  // of the arguments that it was made for
 };
 
@@ -108,8 +107,7 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call, char const* text = nullp
   gemm_operands o = from.operands;
   for (operand_desc const& x : operands_of(p))
     if (address(o, x.is) == nullptr) set_address(o, x.is, count_as_allocated);
-  auto made =
-      std::make_unique<tw_plan>(tw_plan{{}, {}, {}, false, from.place, call_shape(call.args())});
+  auto made = std::make_unique<tw_plan>(tw_plan{{}, {}, {}, false, call_shape(call.args())});
   if (args.device != nullptr) {
     made->dev = device_of_word(args.device), made->of_card = true;
   } else if (from.place.is_host()) {
@@ -150,8 +148,9 @@ void run_on(tw_plan const& made, gemm_operands const& operands, tensor_place pla
 
 void run(tw_plan const& made, tw_gemm_args const* args) {
   check_given("tw_gemm_args", args);
-  if (call_shape(*args) == made.shape && !computes_nothing(made.plan.problem))
-    return run_on(made, addresses_of(*args), made.place, *args);
+  call_shape const shape(*args);
+  if (shape == made.shape && !computes_nothing(made.plan.problem))
+    if (auto const place = shape.place()) return run_on(made, addresses_of(*args), *place, *args);
   gemm_call const call(args);
   tensor_gemm const from = gemm_of_tensors(call.arguments());
   if (!(from.problem == made.plan.problem))

@@ -132,7 +132,6 @@ class direct_call {
             take(args.second_a, t[7]) && take(args.second_b, t[8]);
     if (!fits_) return;
     set_words(args, words), set_numbers(args, alpha_, beta_, numbers);
-    fits_ = args.device == nullptr;
   }
   direct_call(direct_call const&) = delete;
   direct_call& operator=(direct_call const&) = delete;
@@ -197,7 +196,7 @@ inline nb::object remembered_gemm(nb::tuple const& tensors, nb::tuple const& wor
   nb::object const out = tensors[3], out_dtype = tensors[9];
   if (!out.is_none() && !out_dtype.is_none()) return nb::none();
   direct_call call(tensors, words, numbers);
-  if (!call.fits()) return nb::none();
+  if (!call.fits() || call.args.device != nullptr) return nb::none();
   plan_table& plans = the_plans();
   nb::handle const type = out.is_none() ? nb::handle(out_dtype) : nb::handle();
   auto const found = plans.find(std::string_view(plan_key(call.args, type)));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """_plan.py  Plans: a kernel is chosen once, with its predicted time, for tensors or specs."""
 from . import _tw
-from ._arrays import Spec, SpecKind, place_of, type_of_numbers
+from ._arrays import Spec, SpecKind, kind_of, place_of, type_of_numbers
 from ._errors import refused
 from ._gemm import Call
 from ._grouped import form_of, with_groups
@@ -27,12 +27,15 @@ def spec(shape, dtype, *, strides=None):
         level = Spec((1,), "float32") if form == "nvfp4" else None
         return Scaled(Spec(result, type_of_numbers(numbers)),
                       Spec(scale_shape, type_of_numbers(scale_numbers), scale_strides), level,
-                      form, order)
+                      form, order, turned=False)
     return Spec(shape, dtype, strides)
 
 
-def _as_spec(x):
+def _as_spec(x, name="x"):
     """A spec of what has a shape and a type but no data, such as jax.ShapeDtypeStruct."""
+    if isinstance(x, (tuple, list)):
+        raise refused("TW0483", f"type of {name}", type(x).__name__, "an array or a spec",
+                      "tilewright.spec((m, k), 'bf16') is a tensor without data")
     if x is None or isinstance(x, (Spec, Scaled, Prepared, str)):
         return x
     if not hasattr(x, "__dlpack__") or getattr(getattr(x, "device", None), "type", "") == "meta":
@@ -120,7 +123,10 @@ class Plan:
         Returns:
             The result, as gemm() returns it.
         """
-        short = (self._call.kind.direct and stream is None and workspace is None
+        kind = self._call.kind
+        if kind is SpecKind:
+            kind = kind_of(a.data if type(a) is Scaled else a)
+        short = (kind.direct and stream is None and workspace is None
                  and groups is None and self._form is None and scale_out is None)
         if short:
             result = self._directly(a, b, out, c, bias, scale_a, scale_b)
@@ -195,7 +201,7 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
     Returns:
         Plan.
     """
-    a, b, c, bias = _as_spec(a), _as_spec(b), _as_spec(c), _as_spec(bias)
+    a, b, c, bias = _as_spec(a, "a"), _as_spec(b, "b"), _as_spec(c, "c"), _as_spec(bias, "bias")
     if device is None and place_of(a.data if isinstance(a, Scaled) else a)[0] == 1:
         device = "b200" if isinstance(a, Scaled) and a.block_format else "h200"
     call = Call(a, b, c, bias, _as_spec(scale_a), _as_spec(scale_b), scale_a_as, scale_b_as,

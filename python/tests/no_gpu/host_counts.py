@@ -94,8 +94,10 @@ def calls(torch):
               tw.Scaled(v, matrix(n // 128, k // 128, torch.float32), None, "e4m3:128x128",
                         "torch:128x128").T)
     plan, plan_of_blocks = tw.plan(a, b), tw.plan(*blocks)
+    of_specs = tw.plan(tw.spec((m, k), "bf16"), tw.spec((n, k), "bf16").T, device="h200")
     return {"gemm": lambda: tw.gemm(a, b), "gemm out": lambda: tw.gemm(a, b, out=out),
             "plan": lambda: plan(a, b), "plan out": lambda: plan(a, b, out=out),
+            "plan of specs out": lambda: of_specs(a, b, out=out),
             "rows out": lambda: tw.gemm(*rows, out=out),
             "blocks": lambda: tw.gemm(*blocks), "blocks out": lambda: tw.gemm(*blocks, out=out),
             "blocks plan out": lambda: plan_of_blocks(*blocks, out=out)}
