@@ -15,6 +15,7 @@
 #include "tools/picture/request.hpp"
 #include "tools/report/devices_json.hpp"
 #include "tools/report/error_pages.hpp"
+#include "tools/report/field_words.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/layout_json.hpp"
 #include "tools/report/model_report.hpp"
@@ -96,7 +97,8 @@ tw_status tw_plan_model(char const* config, char const* request, char** json) {
     tw::model_question const q = tw::model_question_of(request == nullptr ? "{}" : request);
     tw::device const& dev = tw::known_device(q.device);
     nlohmann::ordered_json record{{"schema", "tilewright.model_plan/1"}};
-    record.update(tw::model_json(tw::plan_model(tw::model_shape_of(config), q.request, dev), dev));
+    record.update(tw::model_json(tw::plan_model(tw::model_shape_of(config), q.request, dev), dev,
+                                 tw::with_arguments));
     return tw::json_text(record);
   });
 }

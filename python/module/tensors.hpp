@@ -96,8 +96,7 @@ class tensor {
     if (written && nb::try_cast(object, a, false))
       throw bad_argument{"TW0484", name, "a read-only array", "memory that can be written"};
     throw bad_argument{"TW0483", std::string("type of ") + name, type_text(object),
-                       "an array with DLPack",
-                       "numpy.asarray(x, 'float32') makes one of a list or a number"};
+                       "a dense array with DLPack, in host memory or on a CUDA device"};
   }
   template <class Array>
   void take(Array const& a, std::optional<DLDataType> named) {

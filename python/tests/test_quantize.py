@@ -81,3 +81,14 @@ def test_zeros_and_no_elements():
     assert not f64(q.data).any() and np.isfinite(f64(q.scale)).all()
     for shape in ((0, 128), (4, 0)):
         assert tw.quantize(np.zeros(shape, np.float32), "e4m3:row").data.shape == shape
+
+
+def test_a_scaled_that_is_made_by_hand_is_not_checked():
+    """Only quantize() and scale_out know along which dimension scales run."""
+    q = tw.quantize(np.ones((256, 256), TYPES["bfloat16"]), "e4m3:row")
+    assert (q.turned, q.T.turned, q.T.T.turned) == (False, True, False)
+    by_hand = tw.Scaled(q.data, q.scale, None, q.format, q.order)
+    assert by_hand.turned is None and by_hand.T.turned is None
+    assert tw.gemm(q, by_hand).shape == (256, 256)
+    whole = tw.quantize(np.ones((256, 256), TYPES["bfloat16"]), "e4m3:tensor")
+    assert tw.gemm(whole, whole).shape == (256, 256)  # one scale for all

@@ -44,6 +44,8 @@ class Broken:
 
 E4M3 = "float8_e4m3fn"
 FACTOR = np.ones((), "f4")
+WIDE = np.ones((256, 256), BF16)
+SQUARE = tw.quantize(WIDE, "e4m3:1x128")
 TABLE = {
     "one dimension": (lambda: tw.gemm(A[0], B), "TW0481", "a"),
     "no dimension": (lambda: tw.gemm(np.ones((), BF16), B), "TW0481", "a"),
@@ -97,6 +99,22 @@ TABLE = {
                      "TW0484", "scale_a"),
     "one format alone": (lambda: tw.gemm(tw.quantize(A.repeat(4, 1), "mxfp8"), Q[:32]), "TW0475",
                          "block-scaled operands"),
+    "scales along n": (lambda: tw.gemm(SQUARE, SQUARE), "TW0484", "scales of b"),
+    "scales along m": (lambda: tw.gemm(SQUARE.T, SQUARE.T), "TW0484", "scales of a"),
+    "scales along n, a format": (lambda: tw.gemm(tw.quantize(WIDE, "mxfp8"), tw.quantize(
+        WIDE, "mxfp8")), "TW0484", "scales of b"),
+    "scales along n, 128x128": (lambda: tw.gemm(SQUARE, tw.quantize(WIDE.T, "e4m3:128x128")),
+                                "TW0484", "scales of b"),
+    "scales along n, a plan": (lambda: tw.plan(tw.spec((256, 256), "e4m3:1x128"), tw.spec(
+        (256, 256), "e4m3:1x128")), "TW0484", "scales of b"),
+    "a format and a scaling": (lambda: tw.gemm(SQUARE, tw.quantize(WIDE, "mxfp8").T),
+                               "TW0484", "format of b"),
+    "int4 of activations": (lambda: tw.quantize(A, "int4"), "TW0486", "to"),
+    "the emulator's device": (lambda: tw.gemm(A, B, device="cuda"), "TW0434", "device"),
+    "a plan of shapes": (lambda: tw.plan((4, 8), (8, 16)), "TW0483", "a"),
+    "a gated unit without a gate": (lambda: tw.gemm(A, B, activation="swiglu"), "TW0486",
+                                    "activation"),
+    "the unit as the gate": (lambda: tw.gemm(A, B, gate="swiglu"), "TW0486", "gate"),
     "word of an order": (lambda: tw.gemm(Q, Q, scale_a=np.ones((), "f4"), scale_a_as="2x2"),
                          "TW0486", "scale_a_as"),
     "to": (lambda: tw.quantize(A, "e9m9"), "TW0486", "to"),

@@ -14,6 +14,9 @@ from ._errors import refused
 from ._types import DLPACK, NAMES, NUMPY, PLAIN, VIEWED, type_name
 
 
+_OPERANDS = "float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, int8 or uint8"
+
+
 class Spec:
     """A tensor without data, for plans: shape, type and strides (in elements).
 
@@ -90,7 +93,8 @@ class NumpyKind(HostKind):
         elif not dtype.isnative:
             hint = "x.astype(x.dtype.newbyteorder('=')) has the byte order of this machine"
         got = dtype.name if dtype.isnative else f"{dtype.name} of the other byte order"
-        raise refused("TW0483", f"type of {name}", got, ", ".join(list(DLPACK)[:10]), hint)
+        raise refused("TW0483", f"type of {name}", got, _OPERANDS if name in ("a", "b")
+                      else ", ".join(list(DLPACK)[:10]), hint)
 
     @staticmethod
     def empty(shape, dtype, like):
@@ -151,8 +155,11 @@ class DlpackKind(HostKind):
     @staticmethod
     def tensor(x, name):
         if not hasattr(x, "__dlpack__"):
+            hint = ("numpy.asarray(x, 'float32') makes one of a list or a number"
+                    if isinstance(x, (list, tuple, int, float)) else
+                    "4-bit weights are b" if type(x).__name__ == "Prepared" else "")
             raise refused("TW0483", f"type of {name}", type(x).__name__, "an array with DLPack",
-                          "numpy.asarray(x, 'float32') makes one of a list or a number")
+                          hint)
         return x
 
     @staticmethod

@@ -17,6 +17,8 @@ _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"the function of tw_set_interrupt\(\)", "the function of set_interrupt()"),
     (r"make_block_scale\(\) describes such scales, ", ""),
     (r"`tilewright (quantize|prepare)[^`]*`( or tw::quantize\(\))?", r"tilewright.\1()"),
+    (r"configure with(out TW_DEVICE_KERNELS| -DTW_KERNELS=full).*$",
+     "`./dev wheel --release` builds a package with all kernels"),
     (r"\bNULL\b", "None"))]
 
 
@@ -73,6 +75,8 @@ def error_of(status, code, what, got, need, hint, text):
     """The exception of a status of tilewright.h."""
     kind = _CLASSES.get(status, TilewrightError)
     if status == REFUSED and code.startswith(("TW01", "TW02")):
+        text, need = (x.replace("`tilewright layout --ops` lists", "tilewright.layouts has")
+                      for x in (text, need))
         return LayoutError(text, code, what, got, need, hint)
     what, got, need, hint = (_in_python(x) for x in (what, got, need, hint))
     if status != FAULT or not text:

@@ -3,7 +3,7 @@
 from . import _tw
 from ._arrays import KINDS, JaxKind, kind_of, type_of_numbers
 from ._errors import refused
-from ._scaled import BLOCK_FORMATS, Scaled
+from ._scaled import BLOCK_FORMATS, Scaled, check_scales_along_k
 from ._types import DLPACK, type_name
 from ._weights import Prepared
 
@@ -20,8 +20,16 @@ def _parts(x, name, scale, scale_as, level=None):
     if isinstance(x, Scaled):
         if scale is not None:
             raise refused("TW0484", f"scale_{name}", "given", f"not given: {name} has its scales")
+        check_scales_along_k(x, name)
         return x.data, x.scale, scale_as or x.order, x.level, x.block_format
     return x, scale, scale_as, level, None
+
+
+def refused_formats(of_a, of_b):
+    """A refusal of operands of which one is block-scaled, or both are in different formats."""
+    return refused("TW0484", "format of b", of_b or "none that is block-scaled",
+                   f"{of_a or 'none that is block-scaled'}, the format of a",
+                   "quantise both operands to one format")
 
 
 def _hint_of_order(name, scale):
@@ -60,7 +68,7 @@ class Call:
         if scale_b is not None or type(b) is Scaled:
             b, scale_b, scale_b_as, level_b, form_b = _parts(b, "b", scale_b, scale_b_as)
             if form_b != form:
-                raise refused("TW0484", "format of b", str(form_b), f"{form}, as a has")
+                raise refused_formats(form, form_b)
         if form is None:
             if scale_a is not None and scale_a_as is None:
                 _hint_of_order("a", scale_a)
@@ -72,6 +80,9 @@ class Call:
                 raise refused("TW0484", "scale_b", "given", "not given: b has its scales")
             header, b = b.header, b.data
             given_b = b
+        if device is not None and str(device).startswith("cuda"):
+            raise refused("TW0434", "device", str(device), "a name of devices(), such as h200: the "
+                          "GPU that the emulator runs as", "arrays on a GPU are multiplied there")
         kind = self.kind = kind_of(a)
         self.a = a
         word = scale_out if type(scale_out) is str else None
@@ -174,11 +185,11 @@ def _scaled_of(word, dtype, data, scale, offset):
         if offset >= 0:
             level = _level_in(scale, offset)
             scale = scale[:offset]
-        return Scaled(data, scale, level, form, order or "32x4x4")
+        return Scaled(data, scale, level, form, order or "32x4x4", turned=False)
     name = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(dtype, dtype)
     scaling = word.rpartition(":")[2]
     library = "" if scaling == "row" or ":" in word else "torch:"
-    return Scaled(data, scale, None, f"{name}:{scaling}", library + word)
+    return Scaled(data, scale, None, f"{name}:{scaling}", library + word, turned=False)
 
 
 def _level_in(scale, offset):
@@ -192,7 +203,7 @@ def remembered(a, b, out, out_dtype, c, alpha, beta, bias, activation, gate, sca
     """The result of a GEMM of CUDA tensors whose plan is remembered. None: Call has to compute or
     to refuse it."""
     if type(a) is Scaled:
-        if scale_a is not None:
+        if scale_a is not None or a.turned:
             return None
         form = _BLOCK_FORMAT.get(a.format)
         if type(b) is not Scaled and form is not None:
@@ -201,7 +212,7 @@ def remembered(a, b, out, out_dtype, c, alpha, beta, bias, activation, gate, sca
         a, scale_a, level_a = a.data, a.scale, a.level
     words = None
     if type(b) is Scaled:
-        if scale_b is not None or _BLOCK_FORMAT.get(b.format) != form:
+        if scale_b is not None or b.turned is False or _BLOCK_FORMAT.get(b.format) != form:
             return None
         scale_b_as = scale_b_as or b.order
         b, scale_b, level_b = b.data, b.scale, b.level
@@ -238,8 +249,10 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         c: (m, n), added with the factor beta.
         alpha, beta: factors (float). beta is 1 where c is given.
         bias: (n,), one for each column, or (m, 1), one for each row.
-        activation: "relu", "gelu" (tanh), "gelu_erf", "silu".
-        gate: "split" or "interleaved": halves of the columns are a gate and what it multiplies.
+        activation: "relu", "gelu" (tanh), "gelu_erf", "silu"; with a gate also the unit: "swiglu",
+            "geglu", "geglu_erf", "reglu", "swigluoai" (gpt-oss).
+        gate: "split": the left half of the columns is a gate, the right half what it multiplies;
+            "interleaved": each pair of columns.
         scale_a, scale_b: scales of a over (m, k), of b over (n, k): one, rows, 1x128 or 128x128, in
             the order of torch, DeepGEMM, cuBLASLt or FlashInfer.
         scale_a_as, scale_b_as: "row", "1x128", "128x128", "torch:1x128", "deepgemm" ...: the order.

@@ -73,7 +73,7 @@ def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=
         choices: the experts that a router chooses for each token: gather has numbers of pairs
             (token, choice).
         scatter: int32 (m,): row i is written to row scatter[i] of the result, which has m rows
-            unless `out` has more. Without c.
+            unless `out` has more. c has the rows of the result.
         status: one uint32 or int32 on a GPU, 0 before: the kernel writes 1 + the first group whose
             size is not possible, and takes the nearest one; 2^31 + the index of a number of gather
             or scatter that names no row. In host memory these are refused (TW0496).
@@ -86,6 +86,9 @@ def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=
         RefusedError: also of groups without a kernel: docs/groups.md has the kernels.
     """
     form, numbers = form_of(ends, starts, sizes, rows, counts)
+    if isinstance(b, (list, tuple)):
+        raise refused("TW0483", "type of b", type(b).__name__, "one array (G, k, n), or Prepared",
+                      "numpy.stack() or torch.stack() the matrices once; prepare() takes lists")
     kind = kind_of(a.data if isinstance(a, Scaled) else a)
     if kind is JaxKind:
         raise refused("TW0483", "type of a", "an array of JAX", "an array of NumPy, torch or CuPy",

@@ -294,13 +294,13 @@ def _leaves_of_any(tree):
     return [x for y in tree for x in _leaves_of_any(y)] if isinstance(tree, tuple) else [tree]
 
 
-def layout(text):
-    """The layout of a text, such as "(4,8):(8,1)", or the value of an expression.
+def layout(text, stride=None):
+    """The layout of a text, such as "(4,8):(8,1)", or of a shape and strides.
 
     Returns:
         Layout.
     """
-    return Layout(text)
+    return Layout(text, stride)
 
 
 def _method(name, text):

@@ -90,14 +90,16 @@ def plan_model(config, *, tokens=(1, 64, 4096), formats=("bf16", "e4m3:1x128", "
         config: a dict with hidden_size, intermediate_size, num_attention_heads,
             num_key_value_heads, num_hidden_layers and, where it differs, head_dim; an object whose
             to_dict() has these; or the path of such a JSON file.
-        tokens: numbers of tokens, M of the GEMMs.
-        formats: of both operands; with "e4m3:1x128" the weights are "e4m3:128x128".
+        tokens: numbers of tokens, M of the GEMMs; or one.
+        formats: of both operands, or one of them; with "e4m3:1x128" the weights are "e4m3:128x128".
         device: the GPU.
         tp: the number of GPUs that share a layer.
 
     Returns:
         ModelPlan.
     """
+    tokens = [tokens] if isinstance(tokens, int) else tokens
+    formats = [formats] if isinstance(formats, str) else formats
     request = {"tokens": list(tokens), "formats": list(formats), "device": device, "tp": tp}
     made = json.loads(_tw.plan_model(_config_text(config), json.dumps(request)))
     rows = [PlanRow(r["gemm"], r["tokens"], r["n"], r["k"], r["format"], r["us"], r["tflops"],

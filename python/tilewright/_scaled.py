@@ -28,13 +28,18 @@ class Scaled:
             of the three formats "32x4x4" or "linear". None: read from the shape.
         transposed: the matrix is the transpose of data. Of arrays of JAX alone, which have no
             transposed views.
+        turned: False of a matrix as it was quantised, True of its transpose. gemm() refuses a that
+            is turned and b that is not: their scales do not run along k. None, of a Scaled that is
+            made by hand: not checked.
     """
 
-    __slots__ = ("data", "scale", "level", "format", "order", "transposed")
+    __slots__ = ("data", "scale", "level", "format", "order", "transposed", "turned")
 
-    def __init__(self, data, scale, level=None, format=None, order=None, transposed=False):
+    def __init__(self, data, scale, level=None, format=None, order=None, transposed=False,
+                 turned=None):
         self.data, self.scale, self.level = data, scale, level
         self.format, self.order, self.transposed = format, order, transposed
+        self.turned = turned
 
     @property
     def T(self):
@@ -44,7 +49,8 @@ class Scaled:
             transposed = not transposed
         else:
             data = data.T if data.ndim == 2 else data.swapaxes(-1, -2)
-        return Scaled(data, self.scale, self.level, self.format, self.order, transposed)
+        turned = None if self.turned is None else not self.turned
+        return Scaled(data, self.scale, self.level, self.format, self.order, transposed, turned)
 
     @property
     def block_format(self):
@@ -63,6 +69,18 @@ class Scaled:
                 f"scale {tuple(self.scale.shape)}{level}, order {self.order})")
 
 
+def check_scales_along_k(x, name, again=False):
+    """Refuses an operand whose scales run along another dimension: their shape may fit. again: the
+    call transposes x once more."""
+    if x.turned is not ((name == "a") ^ again) or str(x.format).endswith(":tensor"):
+        return
+    if name == "a":
+        raise refused("TW0484", "scales of a", "along m: a is the transpose of a quantised matrix",
+                      "along k", "quantise a as it lies, (m, k)")
+    raise refused("TW0484", "scales of b", "along n: b is (k, n) as it was quantised", "along k",
+                  f"quantise weights (n, k) and pass the transpose: quantize(w, '{x.format}').T")
+
+
 def split_format(to, scaling, library):
     """The words of tw_quantize_args, the format and the order of Scaled."""
     if not isinstance(to, str):
@@ -73,6 +91,9 @@ def split_format(to, scaling, library):
         to = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "int8": "int8"}.get(name, name)
     if ":" in to and scaling is None:
         to, scaling = to.split(":", 1)
+    if to in ("int4", "uint4"):
+        raise refused("TW0486", "to", to, "e4m3, e5m2, int8, mxfp8, mxfp4 or nvfp4",
+                      "prepare(w, to='int4') makes weights of 4 bits")
     if to in BLOCK_FORMATS:
         order = scaling or "32x4x4"
         return to, order, to, order
@@ -133,14 +154,14 @@ def quantize(x, to, *, scaling=None, library=None, power_of_two=False, out=None,
         if kind.name == "torch" and scaling.endswith("128x128"):
             scale.zero_()  # torch's order has elements that belong to no block
         level = kind.empty((1,), "float32", x) if format_ == "nvfp4" else None
-        out = Scaled(data, scale, level, format_, order)
+        out = Scaled(data, scale, level, format_, order, turned=False)
     else:
         if not isinstance(out, Scaled):
             raise refused("TW0484", "out", type(out).__name__, "a Scaled",
                           "quantize() without out returns one")
         for part, name in ((out.data, "out.data"), (out.scale, "out.scale")):
             kind_of(part).check_written(part, name)
-        out.format, out.order = format_, order
+        out.format, out.order, out.turned = format_, order, False
     if kind.name == "spec":
         return out
     number, workspace = kind.quantize_room(x, scaling) if hasattr(

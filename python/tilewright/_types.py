@@ -69,8 +69,13 @@ def _name_of(dtype, argument):
                   ", ".join(list(_ROWS)[:10]))
 
 
+_ACTIVATIONS = {"swish": "silu", "gelu-tanh": "gelu", "none": "", "bilinear": "", "reglu": "relu",
+                "geglu": "gelu", "geglu-erf": "gelu-erf", "swiglu": "silu",
+                "swigluoai": "clamped-quick-gelu"}
+
+
 def activation_word(activation):
-    """The word of an activation for its derivative: other libraries' names are taken too, as by
-    the C library (dispatch/tensors.cpp)."""
+    """The word of an activation for its derivative: other libraries' names and the names of gated
+    units are taken too, as by the C library (dispatch/tensors.cpp)."""
     word = (activation or "").replace("_", "-")
-    return {"swish": "silu", "gelu-tanh": "gelu", "none": ""}.get(word, word)
+    return _ACTIVATIONS.get(word, word)

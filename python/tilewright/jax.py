@@ -18,7 +18,7 @@ import numpy
 from . import _tw
 from ._arrays import Spec, type_of_numbers
 from ._errors import refused
-from ._scaled import Scaled, quantized_shape, split_format
+from ._scaled import Scaled, check_scales_along_k, quantized_shape, split_format
 from ._types import NUMPY, activation_word, type_name
 from ._weights import Prepared, prepared_of
 
@@ -50,7 +50,7 @@ _library = _register()
 
 # Scaled and Prepared are arguments and results of compiled programs; jax.device_put() moves them.
 jax.tree_util.register_pytree_node(
-    Scaled, lambda x: ((x.data, x.scale, x.level), (x.format, x.order, x.transposed)),
+    Scaled, lambda x: ((x.data, x.scale, x.level), (x.format, x.order, x.transposed, x.turned)),
     lambda rest, parts: Scaled(*parts, *rest))
 jax.tree_util.register_pytree_node(
     Prepared, lambda w: ((w.data,), w.header), lambda header, parts: prepared_of(*parts, header))
@@ -239,12 +239,17 @@ def gemm(a, b, *, out_dtype=None, c=None, alpha=1.0, beta=None, bias=None, activ
         RefusedError: while tracing.
     """
     level_a = level_b = form = None
+    form_b = None
     if isinstance(a, Scaled):
+        check_scales_along_k(a, "a", a_transposed)
         a_transposed ^= a.transposed
         a, scale_a, scale_a_as, level_a, form = _of_scaled(a, scale_a, scale_a_as, "a")
     if isinstance(b, Scaled):
+        check_scales_along_k(b, "b", b_transposed)
         b_transposed ^= b.transposed
-        b, scale_b, scale_b_as, level_b, form = _of_scaled(b, scale_b, scale_b_as, "b")
+        b, scale_b, scale_b_as, level_b, form_b = _of_scaled(b, scale_b, scale_b_as, "b")
+    if form != form_b:
+        raise refused_formats(form, form_b)
     b, given, weights = _of_prepared(b, scale_b)
     operands = [_array(a, "a"), _array(b, "b")]
     for i, (x, name) in enumerate(zip((c, bias, scale_a, scale_b, level_a, level_b), _OPTIONAL)):
@@ -381,7 +386,7 @@ def quantize(x, to, *, scaling=None, library="flashinfer-k", power_of_two=False,
     results.append(jax.ShapeDtypeStruct((_QUANTIZE_WORKSPACE,), numpy.uint8))
     found = jax.ffi.ffi_call(_QUANTIZE_TARGET, tuple(results), vmap_method="sequential")(
         x, to=to, scaling=scaling, flags=numpy.int64(1 if power_of_two else 0))
-    return Scaled(found[0], found[1], found[2] if count == 3 else None, form, order)
+    return Scaled(found[0], found[1], found[2] if count == 3 else None, form, order, turned=False)
 
 
 # They call gemm().

@@ -20,6 +20,7 @@ def emulated(tmp_path_factory):
     from . import emu
 
     def check(path, kernel=None, expect=(), **options):
+        __tracebackhide__ = True  # the line of the test is shown
         path = os.fspath(path)
         if not path.endswith(".so"):
             name = os.path.splitext(os.path.basename(path))[0] + ".so"
@@ -29,8 +30,8 @@ def emulated(tmp_path_factory):
         reports = []
         for run in runs:
             reports.append(run())
-            if not expect:
-                assert reports[-1], reports[-1]
+            if not expect and not reports[-1]:
+                raise AssertionError(reports[-1])
         found = {code for report in reports for code in report.codes}
         missing = set([expect] if isinstance(expect, str) else expect) - found
         assert not missing, f"no run has {', '.join(sorted(missing))}; found {sorted(found)}"

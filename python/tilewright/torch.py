@@ -12,9 +12,9 @@ import torch
 
 from . import _torch_ops as _ops
 from ._errors import refused
-from ._gemm import remembered
+from ._gemm import refused_formats, remembered
 from ._grouped import form_of
-from ._scaled import Scaled, split_format
+from ._scaled import Scaled, check_scales_along_k, split_format
 from ._types import DLPACK, type_name
 from ._weights import Prepared
 
@@ -131,6 +131,7 @@ def _parts(a, b, scale_a, scale_b, scale_a_as, scale_b_as, options):
     if isinstance(a, Scaled):
         if scale_a is not None:
             raise refused("TW0484", "scale_a", "given", "not given: a has its scales")
+        check_scales_along_k(a, "a")
         form, scale_a, scale_a_as = a.block_format, a.scale, scale_a_as or a.order
         if a.level is not None:
             options["level_a"] = a.level
@@ -138,12 +139,13 @@ def _parts(a, b, scale_a, scale_b, scale_a_as, scale_b_as, options):
     if isinstance(b, Scaled):
         if scale_b is not None:
             raise refused("TW0484", "scale_b", "given", "not given: b has its scales")
+        check_scales_along_k(b, "b")
         form_b, scale_b, scale_b_as = b.block_format, b.scale, scale_b_as or b.order
         if b.level is not None:
             options["level_b"] = b.level
         b = b.data
     if form != form_b:
-        raise refused("TW0484", "format of b", str(form_b), f"{form}, as a has")
+        raise refused_formats(form, form_b)
     if form is not None:
         options["format"] = form
     return a, b, scale_a, scale_b, scale_a_as, scale_b_as
@@ -172,7 +174,7 @@ def quantize(x, to, *, scaling=None, library="torch", power_of_two=False):
     """
     to, scaling, form, order = split_format(to, scaling, library)
     data, scale, level = _ops.quantize(x, to, scaling, power_of_two)
-    return Scaled(data, scale, level if form == "nvfp4" else None, form, order)
+    return Scaled(data, scale, level if form == "nvfp4" else None, form, order, turned=False)
 
 
 class Linear(torch.nn.Linear):

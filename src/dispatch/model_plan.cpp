@@ -142,7 +142,7 @@ model_plan plan_model(model_shape const& model, model_request const& request, de
       made.rows.insert(made.rows.end(), rows.begin(), rows.end());
     } catch (rejected const& why) {
       if (why.why().code != "TW0471" && why.why().code != "TW0505") throw;
-      made.left_out.emplace_back(format, why.what());
+      made.left_out.emplace_back(format, why.why());
     }
   return made;
 }

@@ -26,21 +26,40 @@ enum dl_code : std::uint8_t {
   dl_e2m1 = 17
 };
 
+/// Arguments for which a type serves.
+enum uses : std::uint8_t {
+  as_operand = 1,
+  as_result = 2,
+  as_vector = 4,
+  as_scale = 8,
+  as_any = 15
+};
+
 struct type_row {
   elem type;
   std::uint8_t code, bits;
   char const* name;
+  int used_as;
 };
-constexpr type_row type_rows[] = {{elem::f32, dl_float, 32, "float32"},
-                                  {elem::f16, dl_float, 16, "float16"},
-                                  {elem::bf16, dl_bfloat, 16, "bfloat16"},
-                                  {elem::e4m3, dl_e4m3fn, 8, "float8_e4m3fn"},
-                                  {elem::e5m2, dl_e5m2, 8, "float8_e5m2"},
-                                  {elem::s32, dl_int, 32, "int32"},
-                                  {elem::s8, dl_int, 8, "int8"},
-                                  {elem::u8, dl_uint, 8, "uint8"},
-                                  {elem::ue8m0, dl_e8m0, 8, "float8_e8m0fnu"},
-                                  {elem::e2m1, dl_e2m1, 4, "float4_e2m1fn"}};
+constexpr type_row type_rows[] = {
+    {elem::f32, dl_float, 32, "float32", as_any},
+    {elem::f16, dl_float, 16, "float16", as_operand | as_result | as_vector},
+    {elem::bf16, dl_bfloat, 16, "bfloat16", as_operand | as_result | as_vector},
+    {elem::e4m3, dl_e4m3fn, 8, "float8_e4m3fn", as_any ^ as_vector},
+    {elem::e5m2, dl_e5m2, 8, "float8_e5m2", as_operand | as_result},
+    {elem::s32, dl_int, 32, "int32", as_result | as_scale},
+    {elem::s8, dl_int, 8, "int8", as_operand | as_result},
+    {elem::u8, dl_uint, 8, "uint8", as_any ^ as_vector},
+    {elem::ue8m0, dl_e8m0, 8, "float8_e8m0fnu", as_scale},
+    {elem::e2m1, dl_e2m1, 4, "float4_e2m1fn", as_operand | as_result}};
+
+/// The uses of an argument: `x` is what quantize() reads.
+int uses_of(std::string_view argument) {
+  if (argument == "a" || argument == "b") return as_operand;
+  if (argument == "c" || argument == "bias" || argument == "x") return as_vector;
+  if (argument == "d" || argument == "aux") return as_result;
+  return argument.starts_with("scale") ? as_scale : as_any;
+}
 
 type_row const* row_of(tensor_type t) {
   for (type_row const& r : type_rows)
@@ -79,14 +98,17 @@ elem element_type(tensor_type t, char const* argument) {
   type_row const* const r = row_of(t);
   bool const pair = t.code == dl_e2m1 && t.lanes == 2;
   if (r != nullptr && (t.lanes == 1 || pair)) return r->type;
+  int const uses = uses_of(argument);
   std::string names;
   for (type_row const& known : type_rows)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
-  std::string_view const name = argument;
-  std::string const hint = t.code != dl_float || t.bits != 64 ? ""
-                           : name == "a" || name == "b"
+    if ((known.used_as & uses) != 0)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+  bool const real = t.code == dl_float || t.code == dl_int || t.code == dl_bool;
+  std::string const hint = !real || t.lanes != 1 || uses == as_result ? ""
+                           : uses != as_operand                       ? "convert it to float32"
+                           : t.code == dl_float
                                ? "convert it to float32, which is multiplied as tf32"
-                               : "convert it to float32";
+                               : "convert it to int8, or to float32, which is multiplied as tf32";
   refuse_argument("TW0483", fmt::format("type of {}", argument), type_name(t), names, hint);
 }
 

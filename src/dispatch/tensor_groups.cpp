@@ -38,9 +38,9 @@ void check_values(tensor_argument const& t, char const* argument, elem type,
   if (!has_shape(t, shape))
     refuse_argument("TW0616", fmt::format("shape of {}", argument), list_text(t.shape, t.rank),
                     values);
-  if (element_type(t.type, argument) != type)
+  if (t.type != type_in_tensors(type))
     refuse_argument("TW0483", fmt::format("type of {}", argument), type_name(t.type),
-                    type == elem::f32 ? "float32" : "int32");
+                    type == elem::f32 ? "float32" : "int32", "convert it");
   check_dense(t, argument);
 }
 

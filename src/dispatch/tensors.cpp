@@ -45,7 +45,8 @@ tensor_place place_of(gemm_arguments const& g) {
   return at;
 }
 
-/// "gelu_erf" is "gelu-erf"; names that other libraries have are taken too.
+/// "gelu_erf" is "gelu-erf"; names of other libraries are taken too, and with a gate the names of
+/// gated units: "swiglu" is "silu".
 activation activation_of_word(std::string_view word, bool gated) {
   if (word.empty()) return activation::none;
   std::string plain(word);
@@ -53,18 +54,26 @@ activation activation_of_word(std::string_view word, bool gated) {
   if (plain == "swish") plain = "silu";
   if (plain == "gelu-tanh") plain = "gelu";
   for (activation_names const& a : all_activations)
-    if (plain == a.word && (gated || !is_gate_only(a.id))) return a.id;
+    if (gated ? plain == a.word || plain == a.gated_word : plain == a.word && !is_gate_only(a.id))
+      return a.id;
   std::string words;
-  for (activation_names const& a : all_activations)
-    if (gated || !is_gate_only(a.id)) words += (words.empty() ? "" : ", ") + std::string(a.word);
-  refuse_argument("TW0486", "activation", std::string(word), words);
+  bool unit = false;
+  for (activation_names const& a : all_activations) {
+    unit = unit || plain == a.gated_word || plain == a.word;
+    if (gated || !is_gate_only(a.id))
+      words += (words.empty() ? "" : ", ") + std::string(gated ? a.gated_word : a.word);
+  }
+  refuse_argument("TW0486", "activation", std::string(word), words,
+                  unit ? "a gated unit has a gate too: gate = split or interleaved" : "");
 }
 
 gating gating_of_word(std::string_view word) {
   if (word.empty() || word == "none") return gating::none;
   if (word == "split") return gating::split;
   if (word == "interleaved") return gating::interleaved;
-  refuse_argument("TW0486", "gate", std::string(word), "split or interleaved");
+  refuse_argument("TW0486", "gate", std::string(word), "split or interleaved",
+                  "the halves of the columns, or each pair of columns; activation = silu makes a "
+                  "gate SwiGLU");
 }
 
 /// A bias of N values lies along the columns, one of (m, 1) along the rows.

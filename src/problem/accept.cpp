@@ -165,8 +165,11 @@ refusal check_types(gemm_problem const& p) {
         "TW0404", "operand types", operands(),
         fmt::format("both bf16, both f16, each {}, each {}, or each f32 or tf32",
                     list_of(elems_that(is_fp8)), list_of(elems_that(is_8_bit_integer))),
-        integer ? "quantise both operands to 8-bit integers, or neither"
-                : "convert one operand to the other's type"};
+        integer                ? "quantise both operands to 8-bit integers, or neither"
+        : p.a.type == p.b.type ? "convert both operands"
+        : is_fp8(p.a.type) || is_fp8(p.b.type)
+            ? "quantise both operands to 8-bit floats, or neither"
+            : "convert one operand to the other's type"};
   }
   std::vector<elem> const results = is_block_result(p) ? std::vector{elem::e4m3, elem::e2m1}
                                     : p.scale_d        ? elems_that(is_quantized)
@@ -176,10 +179,9 @@ refusal check_types(gemm_problem const& p) {
   if (std::ranges::find(results, p.d.type) == results.end())
     return rejection{"TW0405", "type of D", std::string(name(p.d.type)),
                      fmt::format("{}, for {}", list_of(results), operands()),
-                     p.scale_d ? "scales of D belong to 8 bits: leave them out"
-                     : size_bytes(p.d.type) == 1
-                         ? "D of 8 bits from any operands has scales: gemm_problem::scale_d"
-                         : "convert D afterwards"};
+                     p.scale_d                   ? "scales of D belong to 8 bits: leave them out"
+                     : size_bytes(p.d.type) == 1 ? "D of 8 bits needs scales: gemm_problem::scale_d"
+                                                 : "convert D afterwards"};
   if (p.c && !is_wide_float(p.c->type))
     return rejection{"TW0405", "type of C", std::string(name(p.c->type)), "bf16, f16 or f32", ""};
   return std::nullopt;

@@ -136,10 +136,10 @@ refusal check_scales(gemm_problem const& p) {
   }
   return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
                    twice                       ? "scales of A and of rows, or of B and of columns"
-                   : scales_in_main_loop(same) ? "scales of blocks"
+                   : scales_in_main_loop(same) ? "block scales"
                                                : "other scales for each matrix of a batch",
-                   "operands of 8-bit floats; or float32 scales of A as a whole or its rows, of B "
-                   "as a whole or its columns, the same for a whole batch, and no others of these",
+                   "operands of 8-bit floats; or float32 scales, one of A or one for each row, one "
+                   "of B or one for each column, for all of a batch",
                    twice ? "multiply the two vectors into one" : ""};
 }
 

@@ -47,7 +47,8 @@ constexpr field_word field_words[] = {
     {"the argument `choice`, parse_scale_choice() of ", "--scale-*-as ", "scale_*_as = "},
     {"the argument `order`, factor_order::linear or factor_order::swizzled",
      "--scale-*-as linear or 32x4x4", "scale_*_as = linear or 32x4x4"},
-    {"plan_gemm() with emulated_device(options, \"b200\")", "--arch sm100", "device = b200"},
+    {"plan_gemm() with emulated_device(options, \"b200\")", "--arch sm100 (--device b200 of plan)",
+     "device = b200"},
     {"a plan for another known_device()", "another --arch", "another device"},
 };
 

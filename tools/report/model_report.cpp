@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/field_words.hpp"
+
 namespace tw {
 namespace {
 
@@ -106,11 +108,12 @@ std::string model_text(model_plan const& p, device const& dev) {
     text += fmt::format("all layers, {} {}, {}: {:.2f} ms\n", tokens,
                         tokens == 1 ? "token" : "tokens", format, p.us(tokens, format) / 1000);
   for (auto const& [format, why] : p.left_out)
-    text += fmt::format("left out: {}: {}\n", format, why);
+    text += fmt::format("left out: {}: {}\n", format, to_string(with_options(why)));
   return text;
 }
 
-nlohmann::ordered_json model_json(model_plan const& p, device const& dev) {
+nlohmann::ordered_json model_json(model_plan const& p, device const& dev,
+                                  rejection (*words)(rejection)) {
   json rows = json::array(), totals = json::array(), left_out = json::array();
   for (model_row const& r : p.rows)
     rows.push_back({{"gemm", r.gemm.name},
@@ -125,7 +128,7 @@ nlohmann::ordered_json model_json(model_plan const& p, device const& dev) {
   for (auto const& [tokens, format] : model_groups(p))
     totals.push_back({{"tokens", tokens}, {"format", format}, {"us", p.us(tokens, format)}});
   for (auto const& [format, why] : p.left_out)
-    left_out.push_back({{"format", format}, {"why", why}});
+    left_out.push_back({{"format", format}, {"why", to_string(words(why))}});
   return {{"device", dev.id}, {"device_name", dev.name}, {"layers", p.layers},
           {"rows", rows},     {"all_layers", totals},    {"left_out", left_out}};
 }

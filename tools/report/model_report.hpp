@@ -25,6 +25,8 @@ model_question model_question_of(std::string const& request_json);
 
 /// A table, then the time of all layers for each number of tokens and format.
 std::string model_text(model_plan const& p, device const& dev);
-nlohmann::ordered_json model_json(model_plan const& p, device const& dev);
+/// words: names options or arguments in refusals (report/field_words.hpp).
+nlohmann::ordered_json model_json(model_plan const& p, device const& dev,
+                                  rejection (*words)(rejection));
 
 }  // namespace tw

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/base/check.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/family/plan.hpp"
 
@@ -62,7 +63,7 @@ struct model_plan {
   std::vector<model_row> rows;  // by format, then GEMM, then tokens
   std::int64_t layers = 1;
   /// Formats without a kernel for the device, with the reason (TW0471 or TW0505).
-  std::vector<std::pair<std::string, std::string>> left_out;
+  std::vector<std::pair<std::string, rejection>> left_out;
 
   /// The predicted time of the GEMMs of all layers.
   double us(std::int64_t tokens, std::string_view format) const;

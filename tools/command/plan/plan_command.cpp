@@ -22,6 +22,7 @@
 #include "tools/io/mapped_file.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/report/field_words.hpp"
 #include "tools/report/group_report.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/model_report.hpp"
@@ -125,7 +126,7 @@ exit_status plan_layers(plan_request const& r) {
   device const dev = device_of(r);
   model_plan const made = plan_model(model_shape_of(config), r.layers, dev);
   if (r.as_json)
-    print_json("tilewright.model_plan/1", model_json(made, dev));
+    print_json("tilewright.model_plan/1", model_json(made, dev, with_options));
   else
     fmt::print("{}", model_text(made, dev));
   return exit_status::done;
