@@ -88,6 +88,7 @@
 #include "tilewright/kernel/quantize/quantize.hpp"
 #include "tilewright/kernel/ranks/arena.hpp"
 #include "tilewright/kernel/ranks/begin_call.hpp"
+#include "tilewright/kernel/ranks/divided.hpp"
 #include "tilewright/kernel/ranks/exchange.hpp"
 #include "tilewright/kernel/ranks/wait.hpp"
 #include "tilewright/kernel/repitch/factors.hpp"

@@ -168,6 +168,21 @@ TEST_P(Devices, AGemmWithAGateIsCleanAndRight) {
   }
 }
 
+/// As on several devices, of virtual ranks whose CTAs are in one launch on one device.
+TEST_P(Devices, VirtualRanksInOneLaunchAreCleanAndRight) {
+  for (int ranks = 1 + GetParam() % 2; ranks <= 4; ranks += 2) {
+    mutants::gated_product p(ranks == 1 ? std::vector<int>{101}
+                                        : gated_shards(ranks, GetParam() % 3 == 0));
+    for (int call = 0; call < 2; ++call) {
+      auto const o = schedule(GetParam(), static_cast<std::uint64_t>(20 * ranks + call));
+      std::uint32_t const epoch = 0xFFFFFFFFU + static_cast<std::uint32_t>(call);
+      ASSERT_NO_THROW(p.run_in_one_launch<gate_steps>(call, epoch, o)) << ranks << " ranks";
+      EXPECT_EQ(p.wrong_elements(), 0) << ranks << " ranks, call " << call;
+      for (auto const& x : p.of) EXPECT_EQ(x->report.whole, 0U);
+    }
+  }
+}
+
 /// Ranks that never send: the GEMMs end after the time-out, and say who waited for whom.
 TEST_P(Devices, AGemmWhoseGateStaysClosedEndsAndReports) {
   mutants::gated_product p({64, 64});

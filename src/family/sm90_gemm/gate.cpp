@@ -39,6 +39,7 @@ gate_params make_gate_params(gemm_plan const& plan, launch_form const& form, gat
   auto const rank = static_cast<std::size_t>(gate.at.rank);
   int const begin = gate.first_row[rank];
   tile_order const order = order_of(plan);
+  p.first_cluster = 0, p.clusters = plan.schedule.clusters;
   p.first_tile = begin / step_of(c) / order.band * order.band * order.n_tiles % order.tiles();
   if (gate.own == nullptr) return p;
   p.own_begin = begin, p.own_end = gate.first_row[rank + 1];

@@ -28,8 +28,10 @@ struct gate_params {
   ranks_view at;
   int first_row[arena_ranks + 1];  // rank r has the rows [first_row[r], first_row[r + 1]) of A
   int first_tile;                  // the cluster tile to begin with
-  int own_begin, own_end;          // rows that own_a has, at their number among all
-  tensor_map own_a, own_a_edge;    // as gemm_params::a and a_edge
+  // The rank's clusters in the launch, which may have other ranks (kernel/ranks/divided.hpp).
+  int first_cluster, clusters;
+  int own_begin, own_end;        // rows that own_a has, at their number among all
+  tensor_map own_a, own_a_edge;  // as gemm_params::a and a_edge
 };
 
 /// The steps of a thread at a gate; tools/check/mutants has faulty ones.

@@ -143,14 +143,28 @@ struct gemm_sm90_kernel {
     }
   }
 
+  /// The CTA's cluster, and the number of clusters; of a rank, if the launch has several ranks.
+  TW_DEVICE static int own_cluster(params const& p) {
+    if constexpr (Gate::waits)
+      return scheduler::own_cluster() - p.gate.first_cluster;
+    else
+      return scheduler::own_cluster();
+  }
+  TW_DEVICE static int clusters(params const& p) {
+    if constexpr (Gate::waits)
+      return p.gate.clusters;
+    else
+      return scheduler::clusters();
+  }
+
   /// The tiles of this CTA's cluster.
   TW_DEVICE static tiles work_of(params const& p, smem const& s) {
     if constexpr (C.grouped())
       return scheduler::work_of(p, s.groups.table);
     else if constexpr (Gate::waits)
-      return tiles(p.work, scheduler::own_cluster(), p.gate.first_tile);
+      return tiles(p.work, own_cluster(p), p.gate.first_tile);
     else
-      return typename scheduler::work(p.work, scheduler::own_cluster());
+      return typename scheduler::work(p.work, own_cluster(p));
   }
 
   /// The producer: one thread loads the K blocks of the CTA's tiles; two take 0.3 % of a large GEMM
@@ -163,7 +177,7 @@ struct gemm_sm90_kernel {
     if constexpr (C.grouped()) begin(p, s);
     tiles work = work_of(p, s);
     typename scheduler::segment seg{};
-    bool more = work.next(p.work, scheduler::clusters(), seg);
+    bool more = work.next(p.work, clusters(p), seg);
     typename loads::tile_loads t = loads::loads_of(p, seg);
     if constexpr (!C.grouped()) begin(p, s);
     if (!elect_one()) return;
@@ -173,8 +187,7 @@ struct gemm_sm90_kernel {
       grid_dependents_launch();
       return;
     }
-    for (; more;
-         more = work.next(p.work, scheduler::clusters(), seg), t = loads::loads_of(p, seg)) {
+    for (; more; more = work.next(p.work, clusters(p), seg), t = loads::loads_of(p, seg)) {
       using place = typename loads::template sources<tma_place>;
       using index = typename loads::template sources<int>;
       tensor_map const& map_a = t.part.a_mine == loads::a_share ? p.a : p.a_edge;
@@ -219,7 +232,7 @@ struct gemm_sm90_kernel {
   TW_DEVICE static void load_gated(params const& p, smem& s, ring<C.stages>& slot, tiles& work,
                                    typename scheduler::segment& seg, bool more) {
     Gate gate(p);
-    for (; more; more = work.next(p.work, scheduler::clusters(), seg)) {
+    for (; more; more = work.next(p.work, clusters(p), seg)) {
       typename loads::tile_loads const t = loads::loads_of(p, seg);
       typename scheduler::tile const at = scheduler::tile_of(p, seg);
       gate.open(at.row, C.tile_m, at.col, C.tile_n);
@@ -231,7 +244,7 @@ struct gemm_sm90_kernel {
       loads::load_tile(p, s, slot, t, t.part,
                        typename loads::template sources<int>{map_a, map_b, 0, 0});
     }
-    if (cta_id() == 0) gate.finish();
+    if (cta_id() == p.gate.first_cluster * cluster) gate.finish();
   }
 
   /// The other warps of the producer's warpgroup, in kernels with scales of A and B: they copy the
@@ -242,7 +255,7 @@ struct gemm_sm90_kernel {
     ring<C.stages> slot;
     tiles work = work_of(p, s);
     row_gather<C> rows(p);
-    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
+    for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg);) {
       typename scheduler::tile const tile = scheduler::tile_of(p, seg);
       auto k = scheduler::k_blocks_of(seg);
       if constexpr (C.ragged == group_axis::k) {
@@ -286,7 +299,7 @@ struct gemm_sm90_kernel {
     ring<C.stages> slot;
     tiles work = work_of(p, s);
     row_gather<C> rows(p);
-    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
+    for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg);) {
       begin_gather(p, rows, scheduler::tile_of(p, seg));
       auto const k = scheduler::k_blocks_of(seg);
       TW_NO_UNROLL
@@ -363,7 +376,7 @@ struct gemm_sm90_kernel {
     // The first tile is warpgroup 0's.
     if (!mine) named_barrier_arrive(my_turn, 2 * warpgroup_threads);
     tiles work = work_of(p, s);
-    for (typename scheduler::segment seg{}; work.next(p.work, scheduler::clusters(), seg);
+    for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg);
          mine = !C.pingpong || !mine) {
       if (!mine) {
         slot.skip(seg.k_end - seg.k_begin);
