@@ -21,7 +21,7 @@ struct dist_shape {
 };
 
 struct dist_bench_options {
-  int ranks = 0;                   // 0: all GPUs, at most 8
+  int ranks = 0;                   // 0: all GPUs, at most 8; 1: the cost of a group of one
   std::vector<std::string> names;  // of layers; empty: all
   std::vector<std::string> ops;    // names of operations; empty: all
   std::string baseline = "cublaslt", cublaslt = "libcublasLt.so.13";
@@ -55,7 +55,7 @@ class dist_lab {
 };
 
 /// `largest`: bytes that the largest receive buffer needs. Throws `rejected`: TW0908 without NCCL,
-/// TW0712 without cuBLASLt, TW0715 with fewer than two GPUs.
+/// TW0712 without cuBLASLt, TW0503 with fewer GPUs than ranks, or one GPU without `ranks`.
 std::unique_ptr<dist_lab> open_dist_lab(dist_bench_options const& o,
                                         std::vector<dist_shape> const& shapes);
 

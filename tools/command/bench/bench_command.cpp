@@ -186,7 +186,9 @@ void add_dist(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::dist_bench_options>();
   auto* const verb = bench.add_subcommand(
       "dist", "Time GEMMs over the GPUs of this machine against NCCL and cuBLASLt");
-  verb->add_option("--ranks", o->ranks, "GPUs (default: all, at most 8)")->check(CLI::Range(2, 8));
+  verb->add_option("--ranks", o->ranks,
+                   "GPUs (default: all, at most 8); 1: the cost of a group of one GPU")
+      ->check(CLI::Range(1, 8));
   verb->add_option("--names", o->names, "Only these layers")->delimiter(',');
   verb->add_option("--op", o->ops, "Only these operations")
       ->delimiter(',')

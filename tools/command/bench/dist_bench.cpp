@@ -136,15 +136,21 @@ exit_status run_dist_bench(dist_bench_options const& o) {
   nlohmann::json rows = nlohmann::json::array();
   std::vector<double> large, small;
   bool right = true;
+  double most_us = 0;  // of a group of one, beyond its GEMM
   for (dist_shape const& s : shapes) {
     dist_row const row = lab->measure(s);
     fmt::print("{}\n", dist_line(row));
     std::fflush(stdout);
     for (dist_method const& m : row.methods) right = right && m.error <= 1;
     double const ratio = time_of(row, "NCCL + cuBLASLt") / median(best_of_ours(row).us);
-    if (!std::isnan(ratio)) (s.m >= 512 ? large : small).push_back(ratio);
+    if (lab->ranks() == 1)
+      most_us = std::max(most_us, time_of(row, "pieces") - time_of(row, "GEMM alone"));
+    else if (!std::isnan(ratio))
+      (s.m >= 512 ? large : small).push_back(ratio);
     rows.push_back(json_of(row));
   }
+  if (lab->ranks() == 1)
+    fmt::print("a group of one GPU takes at most {:.1f} us more than the GEMM alone\n", most_us);
   if (!large.empty())
     fmt::print("M >= 512: geometric mean {:.3f}, smallest {:.3f}, of {} layers\n",
                geometric_mean(large), smallest(large), large.size());

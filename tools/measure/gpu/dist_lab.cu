@@ -46,8 +46,9 @@ __global__ void fill_elements(std::uint16_t* to, std::uint64_t count, std::uint3
     to[i] = to_bf16(element(i, seed, integer)).bits;
 }
 
-/// path::direct is for small M, path::gated for an all-gather.
-std::vector<dist::path> paths_of(dist_shape const& s) {
+/// path::direct is for small M, path::gated for an all-gather. One rank has one path.
+std::vector<dist::path> paths_of(dist_shape const& s, int ranks) {
+  if (ranks == 1) return {dist::path::pieces};
   std::vector<dist::path> list = {dist::path::serial, dist::path::two_pieces, dist::path::pieces};
   if (s.m < 512) list.push_back(dist::path::direct);
   if (s.op == operation::all_gather_gemm) list.push_back(dist::path::gated);
@@ -101,7 +102,7 @@ class rank_layer {
     problem_.a = {elem::bf16, order::row_major, s.k};
     problem_.b = {elem::bf16, order::col_major, s.k};
     problem_.d = {elem::bf16, order::row_major, s.n};
-    for (dist::path const via : paths_of(s))
+    for (dist::path const via : paths_of(s, ranks_))
       methods_.push_back({std::string(name(via)), true, [this, via] { ours(via); }});
     if (library != nullptr) {
       product_.emplace(*library, problem_);
@@ -389,7 +390,7 @@ std::unique_ptr<dist_lab> open_dist_lab(dist_bench_options const& o,
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   int const ranks = o.ranks > 0 ? o.ranks : std::min(count, 8);
-  if (ranks < 2 || ranks > count)
+  if ((ranks < 2 && o.ranks != 1) || ranks > count)
     throw no_usable_gpu({"TW0503", "GPUs for a group", std::to_string(count),
                          std::to_string(std::max(ranks, 2)), "one rank takes one GPU"});
   std::int64_t largest = 0;
@@ -402,7 +403,7 @@ std::unique_ptr<dist_lab> open_dist_lab(dist_bench_options const& o,
     p.a = {elem::bf16, order::row_major, s.k};
     p.b = {elem::bf16, order::col_major, s.k};
     p.d = {elem::bf16, order::row_major, s.n};
-    for (dist::path const via : paths_of(s))
+    for (dist::path const via : paths_of(s, ranks))
       largest = std::max(largest,
                          dist::gathered_bytes(s.op, p, dist::shards::even(s.m, ranks), false, via));
   }
