@@ -63,7 +63,7 @@ TEST(AddPartials, EightElementsHaveTheBitsOfOne) {
     for (float& x : of_cols) fill(reinterpret_cast<std::byte*>(&x), 1, elem::f32, rng);
     if (one_of(2) == 0) f.row_scale = of_rows, f.row_scale_step = one_of(2);
     if (one_of(2) == 0) f.col_scale = of_cols, f.col_scale_step = one_of(2);
-    f.act = static_cast<activation>(one_of(4));  // the last two are for gates
+    f.act = static_cast<activation>(one_of(5));  // the last one is for gates
     alignas(16) static std::byte d[2][rows * pitch * 4 + 16];
     for (int narrow = 0; narrow < 2; ++narrow) {
       std::memset(d[narrow], 0xFF, sizeof d[narrow]);
