@@ -38,8 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FITTED = ["gemm", "types", "scales", "gemv"]  # sections
 FIXED = {"gemm.kept_operand_bytes", "gemm.clock_ghz",  # a limit; a scale of all others
          "types.fp8", "types.int8", "types.tf32", "types.f16_sums",  # rates of wgmma alone
-         "scales.amax_clocks", "scales.division_clocks", "scales.launch_us",
-         "scales.multicast_factor"}  # in no trial
+         "scales.amax_clocks", "scales.division_clocks", "scales.launch_us"}  # in no trial
 HALF_WEIGHT = 0.15  # a plan that is slower by so much counts half
 LINEAR = 0.1
 

@@ -161,8 +161,7 @@ def check_preprocessor(f):
             name = found[1].rstrip("(")
             if f.generated and re.search(rf"^#undef {name}$", f.text, re.M):
                 continue
-            yield number, (f"macro {name}: macros live in base/hd.hpp (a local X excepted, and "
-                           "what a generated file undefines)")
+            yield number, f"macro {name}: macros live in base/hd.hpp, X and of generated files apart"
 
 
 # These are shuffles, which wait for all lanes. The emulator reports a call that it runs (E0075);
@@ -179,6 +178,8 @@ def check_kernels(f):
             yield number, f"'{found[0]}' in {f.path.split('/')[2]}/: it belongs in arch/"
         if found := OF_ONE_LANE.search(line):
             yield number, f"'{found[1]}' in a branch of one lane: all lanes must call it"
+        if "[[no_unique_address]]" in line and not f.path.endswith("/gemm.hpp"):
+            yield number, "[[no_unique_address]] outside of the smem of a kernel (decision 0080)"
 
 
 def check_size(f):
@@ -349,9 +350,8 @@ TREE_RULES = {"codes": check_codes, "contents": check_contents, "diagnoses": che
 def list_files(root):
     """Tracked and new files that git does not ignore; every file where there is no git."""
     git = subprocess.run(["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"],
-                         capture_output=True, check=False) if os.path.exists(
-                             os.path.join(root, ".git")) else None
-    if git is not None and git.returncode == 0:
+                         capture_output=True, check=False)
+    if git.returncode == 0 and os.path.exists(os.path.join(root, ".git")):
         paths = git.stdout.decode().split("\0")
     else:
         paths = [os.path.relpath(os.path.join(folder, name), root)

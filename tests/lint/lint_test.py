@@ -79,6 +79,8 @@ BAD = {
         ("include/tilewright/atom/bad.hpp", header("bad.hpp", "void f() { __syncthreads(); }\n")),
         ("include/tilewright/kernel/bad.hpp",
          header("bad.hpp", "void f() {\n  if (lane_id() == 0) g(warp_id());\n}\n")),
+        ("include/tilewright/kernel/bad.hpp",
+         header("bad.hpp", "struct s { [[no_unique_address]] t x; };\n")),
     ],
     "size": [
         ("src/base/bad.cpp", SPDX + "// bad.cpp  A title.\n" + "\n" * 500),

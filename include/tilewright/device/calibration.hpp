@@ -91,9 +91,6 @@ struct scale_calibration {
   double promotion_1x128_narrow, promotion_1x128, promotion_1x128_3_warpgroups;
   // of kernels whose fragments share an accumulator (0048, 0055).
   double promotion_in_turn, promotion_1x128_in_turn, promoted_in_turn;
-  // Of main loops whose CTAs share A and the scales of its rows. Not measured: so large that only
-  // tuning chooses these kernels (0080).
-  double multicast_factor;
   // Clocks of a K block in which the tensor cores wait for one consumer, and more of them for each
   // column of the tile (0055);
   double promotion_alone, promotion_alone_column;

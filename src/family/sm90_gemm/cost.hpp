@@ -289,9 +289,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const epilogues = c.pingpong ? 1 + exposed * (tiles - 1) : tiles;
 
   cost r;
-  double const of_scales = cluster && c.scaled() ? dev.model->scales.multicast_factor : 1;
-  r.math_us = us(blocks * math) * of_scales;
-  r.loads_us = us(blocks * loads) * of_scales;
+  r.math_us = us(blocks * math);
+  r.loads_us = us(blocks * loads);
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);
   };

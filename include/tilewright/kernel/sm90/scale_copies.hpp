@@ -58,33 +58,19 @@ class scale_copies {
   }
 
  private:
-  /// A bulk copy of the scales of the tile's rows, for each K block. Each CTA of a cluster copies
-  /// a share of the rows to all.
+  /// A bulk copy of the scales of the tile's rows, for each K block.
   template <class Smem>
   TW_DEVICE void load_rows(Smem& s, ring<C.stages>& slot, int begin, int end) const {
-    constexpr int bytes_each = size_bytes(elem::f32), share = rows / C.cluster_n;
+    constexpr int bytes_each = size_bytes(elem::f32);
     int const here = lines_inside(p_.m - row_, rows);
-    int const first = C.cluster_n == 1 ? 0 : cluster_rank() * share;  // of this CTA's share
-    int const mine = C.cluster_n == 1 ? here : lines_inside(here - first, share);
     auto const* from = static_cast<float const*>(p_.a_scales.data) +
-                       first_scale<std::int64_t>(p_.a_scales, row_ + first, matrix_) +
+                       first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
                        begin * p_.a_scales.stride_k;
     row_gather<C> none(p_);
     fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       landed.arrive_expect_tx(here * bytes_each);
       leave_undefined(stage.of + here, (rows - here) * bytes_each);
-      if constexpr (C.cluster_n == 1) {
-        bulk_load(stage.of, from, here * bytes_each, landed);
-      } else {
-        // This thread has waited for the consumers of its CTA. The release costs a fence of the
-        // GPU, which is not in the consumers' loop (docs/decisions/0004).
-        mbarrier& all = s.scales.common.read_by_all[slot.stage];
-        TW_UNROLL
-        for (int cta = 0; cta < C.cluster_n; ++cta) all.template arrive_remote<scope::cluster>(cta);
-        all.template wait<scope::cluster>(slot.phase);
-        constexpr auto every = static_cast<std::uint16_t>((1 << C.cluster_n) - 1);
-        if (mine > 0) bulk_load_multicast(stage.of + first, from, mine * bytes_each, landed, every);
-      }
+      bulk_load(stage.of, from, here * bytes_each, landed);
       from += p_.a_scales.stride_k;
     });
   }

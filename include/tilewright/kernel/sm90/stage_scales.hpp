@@ -49,19 +49,6 @@ TW_DEVICE constexpr int column_threads(bool by_block) {
   return by_block ? 2 : scale_threads - warp_threads;
 }
 
-/// The CTAs of a cluster have the same rows, and multicast the scales of these rows.
-template <gemm_config C, bool = C.scaled() && (C.cluster_n > 1)>
-struct common_scales_smem {
-  TW_DEVICE void init() {}
-};
-template <gemm_config C>
-struct common_scales_smem<C, true> {
-  mbarrier read_by_all[C.stages];  // by the consumers of all CTAs; a thread of each CTA arrives
-  TW_DEVICE void init() {
-    for (mbarrier& all : read_by_all) all.init(C.cluster_n);
-  }
-};
-
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
 /// again; kernels without scales in the main loop have none.
 template <gemm_config C, bool = C.scaled()>
@@ -74,7 +61,6 @@ template <gemm_config C>
 struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
-  [[no_unique_address]] common_scales_smem<C> common;
   static_assert(sizeof(of_stage) == C.scale_bytes());
   /// How many threads arrive at the barrier of a stage besides the thread that loads A and B. By
   /// bulk copies: one thread for the scales of the rows, and column_threads. Else: all threads of
@@ -88,7 +74,6 @@ struct block_scales_smem<C, true> {
   TW_DEVICE void init() {
     for (int i = 0; i < C.stages; ++i)
       scales_read[i].init(C.math_warpgroups() * warpgroup_threads / warp_threads);
-    common.init();
   }
   /// A thread's signal, for all warps of its warpgroup, that they do not need the scales.
   TW_DEVICE void skip(int stage) {
