@@ -167,12 +167,13 @@ refusal check_operations(gemm_problem const& p) {
                      fmt::format("{} elements of {}", p.k, name(p.a.type)),
                      "a multiple of 16 bytes if K is contiguous in memory",
                      "pad A and B along K; elements after the last group are not read"};
+  if (of_k || p.groups->slots()) return std::nullopt;
   // Groups begin at any row: blocks of rows would begin anew in each.
   auto const& ragged = scale(p, p.groups->axis == group_axis::m ? role::a : role::b);
-  if (ragged && !p.groups->slots() && (ragged->block_outer > 1 || ragged->tiled))
+  if (ragged && (ragged->block_outer > 1 || ragged->tiled))
     return refused("block scales of the rows that groups divide",
                    "a scale for each row, or one for all");
-  if (ragged && !p.groups->slots() && ragged->batch_stride != 0)
+  if (ragged && ragged->batch_stride != 0)
     return refused("other scales for each group of the operand that groups divide",
                    "scales of its rows");
   return std::nullopt;

@@ -212,16 +212,26 @@ struct vectors_of_groups {
     return o;
   }
 };
-/// Block scales of 128 along K for groups of K, adjacent along rows or along K.
+/// Block scales of 128 along K for groups of K, adjacent along rows or along K. Some of A or of B
+/// are of blocks of 128 rows too.
 inline void add_scales_of_k(gemm_problem& p, std::mt19937_64& rng) {
   p.groups->scale_blocks = scaled_k(p) / 128;
   for (role const x : a_and_b) {
     std::int64_t const outer = outer_extent(p, x), blocks = scaled_k(p) / 128;
     scale_desc s = make_scale({x == role::b, outer, scaled_k(p)}, scaling::block_1x128);
     bool const by_rows = rng() % 2 != 0;
-    s.block_outer = 1, s.block_k = 128;
-    s.stride_outer = by_rows ? blocks : 1, s.stride_k = by_rows ? 1 : outer;
+    s.block_outer = rng() % 4 == 0 ? 128 : 1, s.block_k = 128;
+    std::int64_t const lines = scale_blocks(s.block_outer, outer);
+    s.stride_outer = by_rows ? blocks : 1, s.stride_k = by_rows ? 1 : lines;
     scale(p, x) = s;
+  }
+}
+/// A scale for each row of A and column of B; if `of_each`, each group has other scales.
+inline void add_row_scales(gemm_problem& p, bool of_each) {
+  for (role const x : a_and_b) {
+    std::int64_t const outer = outer_extent(p, x);
+    scale(p, x) = make_scale({x == role::b, outer, p.k}, scaling::row);
+    scale(p, x)->batch_stride = of_each ? outer : 0;
   }
 }
 inline vectors_of_groups random_vectors(gemm_problem const& p, std::mt19937_64& rng) {

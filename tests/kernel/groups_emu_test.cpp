@@ -240,7 +240,12 @@ TEST(Groups, ScaledGroupsOfKKeepTheBound) {
         gemm_problem& q = p.problem;
         q.precision = x.precision;
         if (x.scaled) {
-          add_scales_of_k(q, rng);
+          if (rng() % 4 == 0)
+            add_row_scales(q, false);  // of all groups: the epilogue's are of each
+          else
+            add_scales_of_k(q, rng);
+        } else if (rng() % 2 == 0) {
+          add_row_scales(q, true);
         } else {
           if (rng() % 2 != 0) q.epilogue.row_scale = along::rows;
           if (rng() % 2 != 0) q.epilogue.col_scale = along::cols;

@@ -144,4 +144,18 @@ TEST(PlanScales, AdditionsOfBlackwellsKernelsAreATermAndAColumn) {
   EXPECT_FALSE(has(plain, " adds ")) << plain;
 }
 
+/// Each group has other scales, (G, M) or (G, N), which the epilogue multiplies.
+TEST(PlanScales, RowScalesOfGroupsAreInTheEpilogue) {
+  for (std::string const axis : {"m", "k"}) {
+    auto const kernel = [&](std::string const& scaling) {
+      auto const p = plan_json({"4096x4096x4096", "--dtype", "e4m3", "--groups", "8",
+                                "--group-axis", axis, "--scale-a", scaling, "--scale-b", scaling});
+      return p["chosen"]["kernel"].get<std::string>();
+    };
+    EXPECT_FALSE(has(kernel("row"), "scaled")) << axis << ": " << kernel("row");
+    EXPECT_FALSE(has(kernel("tensor"), "scaled")) << axis << ": " << kernel("tensor");
+    EXPECT_TRUE(has(kernel("1x128"), "scaled")) << axis << ": " << kernel("1x128");
+  }
+}
+
 }  // namespace

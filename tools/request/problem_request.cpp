@@ -79,9 +79,13 @@ gemm_problem problem_of(problem_request const& a) {
     scaled_operand const of = scaled_operand_of(p, x);
     scale(p, x) =
         a.format ? make_block_scale(of, *a.format, a.scale_order) : scales_of(a.scales[x], of);
-    if (p.groups && p.groups->axis == group_axis::k && scale(p, x) && scale(p, x)->block_k != 0) {
-      scale(p, x)->batch_stride = 0;  // the blocks of all groups follow each other
-      p.groups->scale_blocks = of.k / scale(p, x)->block_k;
+    std::optional<scale_desc>& s = scale(p, x);
+    if (!s || !of_each_group(p, x)) continue;
+    if (s->block_k == 0) {
+      s->batch_stride = s->block_outer == 0 ? 0 : of.outer;  // vectors of all groups: (G, M)
+    } else if (p.groups->axis == group_axis::k) {
+      s->batch_stride = 0;  // the blocks of all groups follow each other
+      p.groups->scale_blocks = of.k / s->block_k;
     }
   }
   p.epilogue = a.epilogue.epilogue;

@@ -49,18 +49,11 @@ class operand_sets {
     if (p.weights_b) b_bytes_ = padded(weights_desc{p.n, p.k, p.b_matrices(), p.weights_b}.bytes());
     d_bytes_ = stride(p.d_matrices(), p.m, d_cols, widest_d);
     c_bytes_ = p.c ? stride(p.d_matrices(), p.m, d_cols, p.c->type) : 0;
-    auto const scales = [&](std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
-                            std::int64_t matrices) {
-      if (!s) return std::size_t{0};
-      std::int64_t const all = scale_extent(*s, outer, k) + (matrices - 1) * s->batch_stride;
-      return padded(all * size_bytes(s->type));
-    };
-    for (role const x : a_and_b)
-      scale_bytes_[x] = scales(scale(p, x), outer_extent(p, x), p.k, matrix_count(p, x));
-    if (is_block_result(p))
-      scale_d_bytes_ = padded(block_result_bytes(p));
-    else if (p.scale_d)
-      scale_d_bytes_ = scales(p.scale_d->desc, p.m, d_cols, p.batch);
+    for (operand_desc const& x : operands_of(p)) {
+      for (role const of : a_and_b)
+        if (x.is == scales_of(of)) scale_bytes_[of] = padded(x.bytes());
+      if (x.is == role::scale_d) scale_d_bytes_ = padded(x.bytes());
+    }
     double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_ +
                                                  scale_bytes_.a + scale_bytes_.b + scale_d_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
