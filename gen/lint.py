@@ -161,7 +161,7 @@ def check_preprocessor(f):
             name = found[1].rstrip("(")
             if f.generated and re.search(rf"^#undef {name}$", f.text, re.M):
                 continue
-            yield number, f"macro {name}: macros live in base/hd.hpp, X and of generated files apart"
+            yield number, f"macro {name}: macros live in base/hd.hpp, but X and of generated files"
 
 
 # These are shuffles, which wait for all lanes. The emulator reports a call that it runs (E0075);
