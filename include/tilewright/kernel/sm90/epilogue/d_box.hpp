@@ -88,13 +88,15 @@ TW_HD constexpr int staging_room(gemm_config const& c) {
   return (max_smem_bytes - rest - stages - exchange) / tile;
 }
 
-/// The largest groups for which shared memory has room beside the stages; two halves are worth
-/// groups of half the size, but less than all epilogue tiles of an M-major tile.
+/// The largest groups for which shared memory has room beside the stages. Two halves are worth
+/// groups of half the size, but less than all epilogue tiles of an M-major tile, or of consumers
+/// that end a tile together: the second group would wait until TMA has read the first
+/// (docs/decisions/0086-all-of-d-staged-at-once.md).
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused()) return {1, c.scaled() ? 1 : 2};
   int const room = staging_room(c);
   int const alone = dividing_buffers(c, room), halved = dividing_buffers(c, room / 2);
-  if (d_box_of(c).m_major && alone == epilogue_tiles_of(c)) return {alone, 1};
+  if ((d_box_of(c).m_major || c.in_turn()) && alone == epilogue_tiles_of(c)) return {alone, 1};
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
 
