@@ -124,6 +124,9 @@ struct operand_order_calibration {
   double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.96, register_a_promoted = 0.88;
+  /// Clocks in which a CTA decodes the 4-bit weights of a K block and multiplies them, and more
+  /// of them for each column of the tile (H200, 2026-11-30; docs/measured.md).
+  double decode_clocks = 430, decode_clocks_column = 1.7;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

@@ -243,9 +243,14 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   // The wgmmas of all types take as long as those of bf16, whose K has as many bytes.
   double const wgmma_clocks = 2.0 * wgmma_m * c.tile_n * traits_of(elem::bf16).mma_k() /
                               static_cast<double>(dev.mma_flop_per_clock);
-  double const math = c.tile_m / wgmma_m * block_multiplies *
-                      std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
-                      type_rate_of(*dev.model, p, c);
+  double const multiplies = c.tile_m / wgmma_m * block_multiplies *
+                            std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
+                            type_rate_of(*dev.model, p, c);
+  operand_order_calibration const& orders = dev.model->operand_orders;
+  double const math =
+      c.weights()
+          ? std::max(multiplies, orders.decode_clocks + orders.decode_clocks_column * c.tile_n)
+          : multiplies;
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
@@ -253,7 +258,6 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     return pitch % l2_line_bytes != 0 ? m.split_line_factor : 1.0;
   };
   constexpr double row_bytes = widest_span_bytes;  // of a K block
-  operand_order_calibration const& orders = dev.model->operand_orders;
   double const of_copy =
       multicasts(c) ? orders.transposed_multicast_factor : orders.transposed_load_factor;
   double const stored = stored_share(c);
