@@ -116,12 +116,13 @@ TEST_P(StagedC, HasTheBitsOfACThatThreadsRead) {
         if (!is_sm90_gemm(plan) || plan.swapped) continue;
         bool const loads = config_of(plan).loads_c() && plan.schedule.split_k_tiles == 0;
         SCOPED_TRACE(plan.kernel + (own ? ", in place" : "") + ", " + x.p.text());
-        ASSERT_EQ(make_params(plan, plan.normal, operands, target::emu).c_by_tma, loads ? 1 : 0);
+        ASSERT_EQ(make_params(plan, plan.normal, operands, target::emu).epilogue.c_by_tma,
+                  loads ? 1 : 0);
         std::vector<std::byte> const got = x.run(plan, operands, rng());
         moved_c const moved(x.p.c);
         gemm_operands beside = operands;
         beside.c = moved.data();
-        ASSERT_EQ(make_params(plan, plan.normal, beside, target::emu).c_by_tma, 0);
+        ASSERT_EQ(make_params(plan, plan.normal, beside, target::emu).epilogue.c_by_tma, 0);
         ASSERT_TRUE(got == x.run(plan, beside, rng()));
         if (!own && size_bytes(GetParam().ab) == 2 && !GetParam().fused) {
           product made = x.p;

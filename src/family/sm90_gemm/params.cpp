@@ -247,7 +247,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     d_box const box = d_box_of(c);
     p.c =
         map_of(e.c.data, *q.c, q.batch, {d_cols, q.m}, {box.cols, box.rows}, box.swizzle, t, false);
-    p.c_by_tma = 1;
+    e.c_by_tma = 1;
   }
   e.fused = fused_of(q, o, plan.swapped);
   e.scales = scales_of_result(c, q, o);

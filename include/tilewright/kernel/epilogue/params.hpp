@@ -76,6 +76,7 @@ struct epilogue_params {
   int tile_cols;      // columns of a tile
   int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
   int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
+  int c_by_tma;       // 1: TMA loads C. In this line of the constant cache: each tile reads it
   void* data;         // D
   void* const* matrices;  // D of each batch index, in global memory; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements

@@ -336,7 +336,7 @@ struct gemm_sm90_kernel {
   TW_DEVICE static void begin_c(params const& p, smem& s, int consumer,
                                 typename scheduler::segment const& seg, int first_row) {
     if constexpr (C.loads_c()) {
-      if (p.c_by_tma != 0) {
+      if (p.epilogue.c_by_tma != 0) {
         c_of(p, s, consumer, scheduler::tile_of(p, seg), first_row).begin();
         if constexpr (c_buffers<C>::turns == 1) return;
       }
@@ -431,7 +431,7 @@ struct gemm_sm90_kernel {
     int const owner = scheduler::divides_k_in_cluster ? cluster_rank() : 0;
     fragment_place const at = scheduler::place_in_d(p, tile, first_row, owner * C.d_cols());
     if constexpr (C.loads_c()) {
-      if (p.c_by_tma != 0) {
+      if (p.epilogue.c_by_tma != 0) {
         if constexpr (std::is_same_v<sum_type<C>, result_type<C>>)
           store::store_with_c(c_of(p, s, consumer, tile, first_row), acc, staged);
         else {

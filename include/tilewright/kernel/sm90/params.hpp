@@ -67,7 +67,6 @@ struct gemm_params {
   group_params group;     // for kernels with gemm_config::grouped()
   weight_params weights;  // for kernels with gemm_config::weights: A
   tensor_map c;           // for kernels with gemm_config::loads_c(): (n, m, batch), in boxes of D
-  int c_by_tma;           // 1: TMA loads C
 };
 
 }  // namespace tw
