@@ -17,8 +17,8 @@ ROOT = pathlib.Path(os.environ["TW_SOURCE_DIR"])
 COMMAND = os.environ["TW_COMMAND"]
 KEY = re.compile(r"(\d+)x(\d+)x(\d+)x1 a=(e4m3|s8),T,\d+,0 b=\4,N,\d+,0 d=(\w+),T,\d+,0(.*)")
 SCALES = re.compile(r" s[ab]=f32,(\d+),(\d+),")
-# Their plan, a cluster of two (decision 0080), has not been measured. It is predicted to gain 12 % at
-# 5008x3008x2000, whose lines begin inside of sectors, and 0.2 % at the other.
+# Their plan, a cluster of two (decision 0080), has not been measured. It is predicted to gain 12 %
+# at 5008x3008x2000, whose lines begin inside of sectors, and 0.2 % at the other.
 NOT_MEASURED = {f"{size} --dtype e4m3 --d bf16 --scale-a 1x128 --scale-b 128x128"
                 for size in ("4096 28672 4096", "5008 3008 2000")}
 WORDS = {("1", "0"): "row", ("1", "128"): "1x128", ("128", "128"): "128x128"}
