@@ -9,7 +9,8 @@
 
 namespace tw::capi {
 
-// A new member is a tensor of tensors_of(), or a word or a number below.
+// If this fails, tw_gemm_args has a new member: add it to tensors_of(), or to the words or numbers
+// that the constructor below reads.
 static_assert(sizeof(void*) != 8 || sizeof(tw_gemm_args) == 288);
 
 call_shape::call_shape(tw_gemm_args const& x) {

@@ -295,7 +295,7 @@ def _leaves_of_any(tree):
 
 
 def layout(text, stride=None):
-    """The layout of a text, such as "(4,8):(8,1)", or of a shape and strides.
+    """Makes a layout: from a text such as "(4,8):(8,1)", or from a shape and its strides.
 
     Returns:
         Layout.

@@ -45,8 +45,8 @@ tensor_place place_of(gemm_arguments const& g) {
   return at;
 }
 
-/// "gelu_erf" is "gelu-erf"; names of other libraries are taken too, and with a gate the names of
-/// gated units: "swiglu" is "silu".
+/// The activation of a name. "_" and "-" are equal, "swish" is "silu" and "gelu-tanh" is "gelu". If
+/// `gated`, names of gated units are accepted too: "swiglu" is "silu".
 activation activation_of_word(std::string_view word, bool gated) {
   if (word.empty()) return activation::none;
   std::string plain(word);

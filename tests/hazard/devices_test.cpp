@@ -153,6 +153,11 @@ std::vector<int> gated_shards(int ranks, bool uneven) {
                       : std::vector<int>{33, 64, 1, 94};
 }
 
+void expect_right(mutants::gated_product const& p, int ranks, int call) {
+  EXPECT_EQ(p.wrong_elements(), 0) << ranks << " ranks, call " << call;
+  for (auto const& x : p.of) EXPECT_EQ(x->report.whole, 0U) << ranks << " ranks, call " << call;
+}
+
 /// Each device multiplies while copy engines of its peers bring its rows of A: no report, and
 /// right sums. Two calls with both buffers in turn, whose epochs pass 2^32.
 TEST_P(Devices, AGemmWithAGateIsCleanAndRight) {
@@ -162,8 +167,7 @@ TEST_P(Devices, AGemmWithAGateIsCleanAndRight) {
       auto const o = schedule(GetParam(), static_cast<std::uint64_t>(10 * ranks + call));
       std::uint32_t const epoch = 0xFFFFFFFFU + static_cast<std::uint32_t>(call);
       ASSERT_NO_THROW(p.run<gate_steps>(call, epoch, o)) << ranks << " ranks";
-      EXPECT_EQ(p.wrong_elements(), 0) << ranks << " ranks, call " << call;
-      for (auto const& x : p.of) EXPECT_EQ(x->report.whole, 0U);
+      expect_right(p, ranks, call);
     }
   }
 }
@@ -177,8 +181,7 @@ TEST_P(Devices, VirtualRanksInOneLaunchAreCleanAndRight) {
       auto const o = schedule(GetParam(), static_cast<std::uint64_t>(20 * ranks + call));
       std::uint32_t const epoch = 0xFFFFFFFFU + static_cast<std::uint32_t>(call);
       ASSERT_NO_THROW(p.run_in_one_launch<gate_steps>(call, epoch, o)) << ranks << " ranks";
-      EXPECT_EQ(p.wrong_elements(), 0) << ranks << " ranks, call " << call;
-      for (auto const& x : p.of) EXPECT_EQ(x->report.whole, 0U);
+      expect_right(p, ranks, call);
     }
   }
 }

@@ -12,8 +12,9 @@ static cudaError_t launches_return = cudaSuccess;
 SHOWN long tw_no_gpu_launches(void) { return launches; }
 SHOWN void tw_no_gpu_launches_return(cudaError_t e) { launches_return = e; }
 
-/* The last error of a thread, as in the runtime: a call that fails sets it, a call that succeeds
-   leaves it, and cudaGetLastError() alone resets it. */
+/* The last error of a thread: a call that fails sets it, a call that succeeds leaves it, and
+   cudaGetLastError() resets it. In the runtime the first cudaFuncSetAttribute() of a kernel resets
+   it too (docs/decisions/0062-public-names.md). */
 static __thread cudaError_t last_error;
 static cudaError_t returned(cudaError_t e) {
   if (e != cudaSuccess) last_error = e;

@@ -111,7 +111,8 @@ class scale_copies {
     return first_scale<index>(p_.a_scales,
                               token<group_axis::m>(row_ + i < p_.m ? row_ + i : p_.m - 1), matrix_);
   }
-  /// Row i of those that groups of this axis divide, or the row that is gathered for it.
+  /// The row of A (or column of B) whose scale serves row (column) i of the tile: i itself, or the
+  /// row that the gather index names for i.
   template <group_axis Axis>
   TW_DEVICE int token(int i) const {
     if constexpr (C.gathers() && C.ragged == Axis) {
@@ -123,7 +124,8 @@ class scale_copies {
     return i;
   }
 
-  /// All scales by cp.async, or through registers.
+  /// Copies the scales of rows and columns: float32 by cp.async; UE8M0 through registers, in which
+  /// they become float32.
   template <class Smem>
   TW_DEVICE void copy_all(Smem& s, ring<C.stages>& slot, int begin, int end,
                           row_gather<C>& gather) const {

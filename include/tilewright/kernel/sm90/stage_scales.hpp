@@ -3,13 +3,14 @@
 //                   multiplied by scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //                   scale_copies.hpp fills the stages, block_scales.hpp reads them.
 //
-// Of B there are two cases, and a main loop for each:
+// B has scales in one of two forms, and each form has a main loop:
 //
 //   blocks   128 columns and more share a scale (128x128 blocks): a tile has one or two, with a
 //            gate one for the gate columns and one for the up columns
 //   columns  each column has another scale (1x128 blocks)
 //
-// Kernels whose fragments share an accumulator have one of the loops alone: both spill.
+// A kernel whose fragments share an accumulator is compiled with one of the loops: with both of
+// them ptxas spills.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
@@ -81,7 +82,8 @@ struct block_scales_smem<C, true> {
   }
 };
 
-/// Where the second scale of B begins, in columns of a tile whose first column is `col`.
+/// The column of the tile, counted from 0, at which the second scale of B begins. `col`: the first
+/// column of the tile in D.
 template <gemm_config C>
 TW_DEVICE int second_scale_from(gemm_params const& p, int col) {
   int const log2 = p.b_scales.outer_log2;
