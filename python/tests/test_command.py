@@ -83,6 +83,16 @@ def test_usage():
         _command.main(["plan", "64", "64"])
     with pytest.raises(SystemExit):
         _command.main([])
-    done = subprocess.run([sys.executable, "-m", "tilewright._command", "--version"],
-                          capture_output=True, text=True, check=False)
-    assert done.stdout == tw.__version__ + "\n", done.stderr
+
+
+def test_the_package_as_a_module():
+    """`python -m tilewright` is the console script, its exit status too."""
+    def module(*words):
+        return subprocess.run([sys.executable, "-m", "tilewright", *words], capture_output=True,
+                              text=True, check=False)
+
+    done = module("--version")
+    assert (done.returncode, done.stdout) == (0, tw.__version__ + "\n"), done.stderr
+    assert module("layout", "coalesce((4,8):(8,32))").stdout == "32:8\n"
+    done = module("gemm", "a.npy", "b.npy")
+    assert (done.returncode, done.stdout) == (2, "") and "TW0615" in done.stderr, done

@@ -128,7 +128,3 @@ def main(arguments=None):
     except tw.TilewrightError as why:
         print(f"tilewright: {why}", file=sys.stderr)
         return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())
