@@ -147,6 +147,10 @@ class SpecKind:
         return 0
 
 
+# Arguments whose numbers are integers: sizes of groups, and rows.
+_OF_INTEGERS = ("ends", "starts", "sizes", "rows", "counts", "gather", "scatter", "order")
+
+
 class DlpackKind(HostKind):
     """Any other object with DLPack: it is read and written, but none is allocated."""
 
@@ -155,7 +159,8 @@ class DlpackKind(HostKind):
     @staticmethod
     def tensor(x, name):
         if not hasattr(x, "__dlpack__"):
-            hint = ("numpy.asarray(x, 'float32') makes one of a list or a number"
+            dtype = "int32" if name in _OF_INTEGERS else "float32"
+            hint = (f"numpy.asarray(x, '{dtype}') makes one of a list or a number"
                     if isinstance(x, (list, tuple, int, float)) else
                     "4-bit weights are b" if type(x).__name__ == "Prepared" else "")
             raise refused("TW0483", f"type of {name}", type(x).__name__, "an array with DLPack",

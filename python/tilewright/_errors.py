@@ -8,8 +8,8 @@ REFUSED, FAULT, NO_DEVICE, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 5
 _NAMES = [(re.compile(pattern), name) for pattern, name in (
     (r"\bscale_d_as\b", "scale_out"), (r"\bscale_d\b", "scale_out"),
     (r"(?<![\w(])d\b(?![\w(])", "out"),
-    (r"\bgroups_as\b", "form of the sizes"), (r"\bgroup_axis\b", "axis"),
-    (r"\bgroup_status\b", "status"),
+    (r"\bgroups \((\w+)\)", r"\1"), (r"\bgroups_as\b", "form of the sizes"),
+    (r"\bgroup_axis\b", "axis"), (r"\bgroup_status\b", "status"),
     (r"\bsecond_a\b", "the level of a"), (r"\bsecond_b\b", "the level of b"),
     (r"\bsecond_d\b", "the level"), (r"tw_plan_make\(\)", "tilewright.plan()"),
     (r"arguments of tw_plan_run\(\)", "arguments of the plan"),

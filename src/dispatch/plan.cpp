@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <tuple>
 
 #include "dispatch/gated.hpp"
 #include "dispatch/no_kernel.hpp"
@@ -19,7 +18,6 @@
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_place.hpp"
-#include "tilewright/problem/weights_desc.hpp"
 
 namespace tw {
 
@@ -174,36 +172,6 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   return base;
 }
 
-/// Why no kernel computes a problem of groups.
-rejection no_kernel_for_groups(gemm_problem const& p, gemm_operands const& o) {
-  for (auto const& [name, m, matrices, base] :
-       {std::tuple{"A", &p.a, p.a_matrices(), o.a}, {"B", &p.b, p.b_matrices(), o.b}})
-    if (!tma_addressable(*m, 2, matrices, base))
-      return {"TW0495", fmt::format("{} of a GEMM of groups", name),
-              fmt::format("a leading dimension of {} bytes, batch stride of {} bytes, address {}",
-                          m->pitch_bytes(), m->batch_stride_bytes(), fmt::ptr(base)),
-              "multiples of 16 bytes: TMA reads the operand in place", "pad the lines"};
-  auto const order_text = [](matrix_desc const& m) {
-    return m.ord == order::row_major ? "row-major" : "column-major";
-  };
-  return {"TW0494",
-          fmt::format("a GEMM of groups of {}", group_axis_names[static_cast<int>(p.groups->axis)]),
-          fmt::format("A {} {}, B {} {}, D {} {}", name(p.a.type), order_text(p.a), name(p.b.type),
-                      order_text(p.b), name(p.d.type), order_text(p.d)),
-          "types and orders that a kernel has", "docs/groups.md lists the kernels"};
-}
-
-/// Why no kernel computes a problem with prepared weights.
-rejection no_kernel_for_weights(gemm_problem const& p, device const& dev) {
-  role const x = p.weights_a ? role::a : role::b;
-  matrix_desc const& other = *matrix_of(p, x == role::a ? role::b : role::a);
-  return {
-      "TW0467", "a GEMM with 4-bit weights",
-      fmt::format("{} weights, {} activations, D {}, compute capability {}", text_of(weights(p, x)),
-                  name(other.type), name(p.d.type), dev.compute_capability / 10.0),
-      "a format and types that a Hopper kernel has", "docs/weights4.md lists the kernels"};
-}
-
 /// Removes the plans that do not serve reproducible GEMMs on `dev`.
 void keep_fixed_order(std::vector<gemm_plan>& plans, device const& dev) {
   gemm_plan const first = plans.front();
@@ -250,13 +218,9 @@ void keep_within(std::vector<gemm_plan>& plans, std::int64_t workspace_bytes) {
   });
 }
 
-/// All plans, best first, also those whose kernel this build lacks; not finished yet.
-std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
-  if (auto r = accept(p)) throw rejected(*r);
-  if (auto r = accept(dev)) throw rejected(*r);
-  run_form const whole = as_run(p);
-  measurements const measured =
-      measured_for(p, whole.problem, in_order(asked, whole.operands), dev);
+/// Plans of all families, in no order. None if no kernel computes `p`.
+std::vector<gemm_plan> plans_of(gemm_problem const& p, gemm_operands const& asked,
+                                device const& dev, std::string const& tuned_trouble) {
   std::vector<gemm_plan> plans;
   std::int64_t const workspace = std::max<std::int64_t>(0, asked.workspace_bytes);
   auto const add_plans = [&](run_form const& unswapped) {
@@ -269,8 +233,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
       for (bool const a_as_stored : {false, true}) {
         if (a_as_stored && !two_ways) break;
         gemm_plan base = common_plan(p, form.problem, swapped, o, a_as_stored);
-        if (!measured.tuned.trouble.empty())
-          base.hints.insert(base.hints.begin(), measured.tuned.trouble);
+        if (!tuned_trouble.empty()) base.hints.insert(base.hints.begin(), tuned_trouble);
         std::size_t const first = plans.size();
         for (gemm_family const* f : families())
           if ((!p.groups || f->takes_groups()) && (!has_weights(p) || f->takes_weights()))
@@ -280,7 +243,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
       }
     }
   };
-  add_plans(whole);
+  add_plans(as_run(p));
   if (p.scale_d) {
     std::size_t const first = plans.size();
     add_plans(as_run(with_staged_d(p)));
@@ -288,12 +251,31 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
     for (std::size_t i = first; i < plans.size(); ++i)
       plans[i].quantise_us = us, plans[i].predicted_us += us;
   }
-  if (plans.empty() && has_weights(p)) throw rejected(no_kernel_for_weights(p, dev));
-  if (plans.empty() && p.groups) throw rejected(no_kernel_for_groups(p, asked));
-  if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
+  return plans;
+}
+
+/// Why plans_of() found none.
+rejection why_no_plan(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
+  auto const has_plan = [&](gemm_problem const& q, device const& on) {
+    return !plans_of(q, asked, on, "").empty();
+  };
+  if (has_weights(p)) return no_kernel_for_weights(p, dev, has_plan);
+  if (p.groups) return no_kernel_for_groups(p, asked, dev, has_plan);
+  return no_kernel(with_epilogue_scales(p), dev);
+}
+
+/// All plans, best first, also those whose kernel this build lacks; not finished yet.
+std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
+  if (auto r = accept(p)) throw rejected(*r);
+  if (auto r = accept(dev)) throw rejected(*r);
+  run_form const whole = as_run(p);
+  measurements const measured =
+      measured_for(p, whole.problem, in_order(asked, whole.operands), dev);
+  std::vector<gemm_plan> plans = plans_of(p, asked, dev, measured.tuned.trouble);
+  if (plans.empty()) throw rejected(why_no_plan(p, asked, dev));
   keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);
-  keep_within(plans, workspace);
+  keep_within(plans, std::max<std::int64_t>(0, asked.workspace_bytes));
   std::vector<option> options;
   options.reserve(plans.size());
   for (gemm_plan& plan : plans) options.push_back(option_of(std::move(plan), measured));

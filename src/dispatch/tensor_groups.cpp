@@ -109,14 +109,17 @@ void read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix 
   d.form = form_of_word(g.groups_as, slots);
   d.expected_size = g.expected_group_size;
   d.index_bits = t.type.bits;
+  std::string const sizes =
+      g.groups_as.empty() ? "groups" : fmt::format("groups ({})", g.groups_as);
   if (t.type.code != 0 || t.type.lanes != 1 || (d.index_bits != 32 && d.index_bits != 64))
-    refuse_argument("TW0483", "type of groups", type_name(t.type), "int32 or int64");
+    refuse_argument("TW0483", "type of " + sizes, type_name(t.type), "int32 or int64",
+                    "convert it");
   bool const starts = d.form == group_form::starts;
   if (t.rank != 1 || t.shape[0] < (starts ? 1 : 0))
-    refuse_argument("TW0616", "shape of groups", list_text(t.shape, t.rank),
+    refuse_argument("TW0616", "shape of " + sizes, list_text(t.shape, t.rank),
                     starts ? "(G + 1,): the starts, and the end of the last group"
                            : "(G,): a number for each group");
-  check_dense(t, "groups");
+  check_dense(t, sizes.c_str());
   d.count = count_of_groups(d, t.shape[0], a.matrices, b.matrices);
   for (auto const& [name, each, matrices] :
        {std::tuple{"a", a_each, a.matrices}, std::tuple{"b", b_each, b.matrices}})
@@ -145,7 +148,7 @@ void read_groups(gemm_arguments const& g, tensor_matrix const& a, tensor_matrix 
     check_values(*g.scatter, "scatter", elem::s32, {ragged},
                  fmt::format("({},): a number for each row that groups divide", ragged));
   if (d.form == group_form::rows && t.shape[0] != ragged)
-    refuse_argument("TW0616", "shape of groups", list_text(t.shape, t.rank),
+    refuse_argument("TW0616", "shape of " + sizes, list_text(t.shape, t.rank),
                     fmt::format("({},): the group of each row", ragged));
 }
 

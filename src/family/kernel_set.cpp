@@ -39,9 +39,11 @@ rejection kernel_not_built(gemm_plan const& plan) {
           fmt::format("a kernel of this build: the {} set, {} of {} kernels{}", here.name,
                       here.built, here.all,
                       device_set.empty() ? "" : fmt::format(" (on a GPU: the {} set)", device_set)),
-          !device_set.empty() ? "configure without TW_DEVICE_KERNELS, as ./dev build does"
-          : here.built < here.all
-              ? "configure with -DTW_KERNELS=full, or plan again with this build"
+          here.built < here.all
+              ? fmt::format("configure with -DTW_KERNELS=full{}, or plan again with this build",
+                            device_set.empty() ? "" : " (for a GPU without TW_DEVICE_KERNELS)")
+          : !device_set.empty()
+              ? std::string("configure without TW_DEVICE_KERNELS, as ./dev build does")
               : "plan again with this version of the library"};
 }
 

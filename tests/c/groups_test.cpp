@@ -148,7 +148,7 @@ TEST(CGroups, BadNumbersAndArgumentsAreRefusedByName) {
            {"TW0484 gather", [](layer&, tw_gemm_args&g) { g.gather_choices = 2; }},
            {"TW0484 groups",
             [](layer&x, tw_gemm_args&g) { g.groups = nullptr, g.row_weight = x.weight.dl(); }},
-           {"TW0616 shape of groups", [](layer&, tw_gemm_args&g) { g.groups_as = "rows"; }},
+           {"TW0616 shape of groups (rows)", [](layer&, tw_gemm_args&g) { g.groups_as = "rows"; }},
        }) {
     layer fresh;
     tw_gemm_args g = fresh.args();

@@ -96,5 +96,48 @@ TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
             "A and B: f16 from f16, bf16 from bf16, bf16 from e4m3");
 }
 
+/// Groups and 4-bit weights: each single change that has a kernel is named.
+TEST(NoKernel, OfGroupsAndWeightsNamesTheChanges) {
+  gemm_problem p = tn(64, 64, 64, elem::f32);
+  p.groups = group_desc{.axis = group_axis::m, .count = 4};
+  p.b.batch_stride_elems = 64 * 64;
+  EXPECT_EQ(why(p), "planned");
+  p.epilogue.bias = {along::cols, elem::f32};
+  EXPECT_EQ(
+      why(p),
+      "TW0494 a GEMM of groups of m: A bf16 row-major, B bf16 column-major, D f32 row-major "
+      "with a fused epilogue / D of bf16, or alpha and beta C alone, the epilogue separately");
+  p.d.type = elem::bf16, p.a.ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0494 a GEMM of groups of m: A bf16 column-major, B bf16 column-major, D bf16 "
+            "row-major with a fused epilogue / a row-major A");
+  p.a.ord = order::row_major;
+  EXPECT_EQ(why(p), "planned");
+  EXPECT_EQ(why(p, known_device("a100")),
+            "TW0494 a GEMM of groups of m: A bf16 row-major, B bf16 column-major, D bf16 row-major "
+            "with a fused epilogue / a GPU of compute capability 9.0");
+
+  p = tn(64, 64, 64, elem::f16);
+  p.a.type = p.b.type = elem::f16;
+  p.weights_b = {weight_code::int4, elem::f16, weight_zeros::integers, 16};
+  p.epilogue.bias = {along::cols, elem::f32};
+  EXPECT_EQ(
+      why(p),
+      "TW0467 a GEMM with 4-bit weights: int4, f16 scales of 16 elements, integer zero points "
+      "weights, row-major f16 activations, D row-major f16 with a fused epilogue, compute "
+      "capability 9 / alpha and beta C alone, the epilogue separately, or bf16 activations "
+      "and D, and weights with scales of bf16");
+  p.weights_b.group = 32;
+  EXPECT_NE(why(p).substr(0, 6), "TW0467");  // TW0505 if it is not built
+  p.d.type = elem::f32;
+  EXPECT_EQ(why(p).substr(why(p).find('/')),
+            "/ D of f16, or bf16 activations and D, and weights with scales of bf16");
+  p.d.type = elem::f16, p.epilogue = {};
+  p.weights_b = {weight_code::nvfp4, elem::ue4m3, {}, 16};
+  p.groups = group_desc{.axis = group_axis::m, .count = 4};
+  p.b.batch_stride_elems = 64 * 64;
+  EXPECT_EQ(why(p).substr(why(p).find('/')), "/ bf16 activations and D, or a GEMM for each group");
+}
+
 }  // namespace
 }  // namespace tw::test

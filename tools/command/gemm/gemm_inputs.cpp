@@ -23,8 +23,8 @@ operand_extents operand_extents_of(char const* name, matrix_view const& m) {
 }
 
 /// A number of elements along K that is half of the other operand's, of uint8.
-bool may_be_packed(matrix_view const& m, std::int64_t k_of_other) {
-  return m.type == elem::u8 && (2 * m.rows == k_of_other || 2 * m.cols == k_of_other);
+bool may_be_packed(matrix_view const& m, std::int64_t k_of_other, elem type = elem::u8) {
+  return m.type == type && (2 * m.rows == k_of_other || 2 * m.cols == k_of_other);
 }
 
 /// The flag that would make the inner dimensions agree, or go without the one that was given.
@@ -32,6 +32,9 @@ std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view 
   if (a.type != b.type && (may_be_packed(b, a.cols) || may_be_packed(a, b.rows)))
     return "uint8 with half of K: two elements of e2m1 to a byte? --dtype nvfp4 or mxfp4 reads "
            "them so";
+  if (a.type != b.type && may_be_packed(b, a.cols, elem::s8))
+    return "int8 with half of K: two weights of 4 bits to a byte? `tilewright prepare` reads them, "
+           "and writes B";
   if (a.cols == b.cols)
     return r.of.b.transpose ? "without --transpose-b if the file holds (K, N)"
                             : "--transpose-b if the file holds (N, K)";
