@@ -196,6 +196,41 @@ def test_bias_activation_and_a_batch():
     check(tw.gemm(x, prepared), f64(x), w.T)
 
 
+def test_zero_points_with_a_bias():
+    """A dense layer of a GPTQ checkpoint in its type, f16."""
+    prepared, w = gptq(scale=F16)
+    assert prepared.zeros == "integers"
+    rng = np.random.default_rng(12)
+    a, bias = values(rng, (40, K), "float16"), values(rng, (N,), "float16")
+    check(tw.gemm(a, prepared, bias=bias, alpha=0.5), f64(a), w.T, 0.5, f64(bias))
+
+
+def tinygemm(seed):
+    """values, scales with float zero points, and the weights: (q - 8) s + z."""
+    q, s, _, _ = parts(seed, zeros=False)
+    z = np.random.default_rng(seed).standard_normal(s.shape).astype(BF16)
+    tiles = q.reshape(N // 8, 8, K // 64, 2, 2, 2, 4, 2)  # n, k: 64, 32, 16, 8, 2, 1
+    words = tiles.transpose(0, 2, 1, 6, 3, 4, 5, 7).reshape(N // 8, K // 64, 32, 2, 8)
+    wide = np.repeat(f64(s), G, 1), np.repeat(f64(z), G, 1)
+    w = f64(((q - 8) * wide[0] + wide[1]).astype(BF16))
+    return (packed(words, -1, AWQ)[..., 0],
+            np.ascontiguousarray(np.stack([s.T, z.T], -1)), w)
+
+
+def test_float_zero_points_in_groups():
+    """Experts of tinygemm's layout, with a bias of each and an activation."""
+    first, second = tinygemm(1), tinygemm(2)
+    prepared = tw.prepare([first[0], second[0]], [first[1], second[1]])
+    assert (prepared.layout, prepared.zeros, prepared.shape) == (
+        "torch tinygemm", "floats", (2, K, N))
+    assert (tw.prepare(*second[:2]).data[-512:] == prepared.data[-512:]).all()
+    rng = np.random.default_rng(13)
+    a, bias = values(rng, (40, K), "bfloat16"), values(rng, (2, N), "bfloat16")
+    d = tw.grouped_gemm(a, prepared, ends=np.array([13, 40], np.int32), bias=bias)
+    for rows, w, add in ((slice(0, 13), first[2], bias[0]), (slice(13, 40), second[2], bias[1])):
+        check(d[rows], f64(a[rows]), w.T, 1.0, f64(add))
+
+
 def test_as_a_file():
     """numpy.save() keeps prepared weights; the header has format and extents."""
     prepared, w = awq()

@@ -209,6 +209,21 @@ class Prepare(CommandCase):
         values = [[v - 1.5 for v in row] for row in self.values(lambda n, g: 8)]
         self.check("m.safetensors:up", values, "torch tinygemm")
         self.assertEqual(self.rows()[0], self.q)
+        one = self.content("w.npy")
+        # Two experts, in groups with a bias.
+        write_safetensors(self.path("e.safetensors"), {
+            "up": ("I32", [2, N // 8, K // (16 * inner), 32, inner // 2],
+                   words(places[::-1], AWQ_PLACE) + words(places, AWQ_PLACE)),
+            "up_scales": ("BF16", [2, GROUPS, N, 2],
+                          self.scales(both[::-1]) + self.scales(both))})
+        self.run_it("prepare", "e.safetensors:up", "e.npy", "--quiet")
+        blocks = len(self.content("e.npy")) - len(one)  # of an expert
+        self.assertEqual(self.content("e.npy")[-blocks:], one[-blocks:])
+        write_npy(self.path("ends.npy"), "<i4", (2,), struct.pack("<2i", 2, M))
+        write_f32(self.path("bias.npy"), [[self.rng.uniform(-9, 9) for _ in range(N)]
+                                          for _ in range(2)])
+        self.gemm("x.npy", "e.npy", "-o", "d.npy", "--groups", "ends.npy", "--bias", "bias.npy",
+                  "--activation", "relu", "--check", "--quiet")
 
     def test_int8_pairs(self):
         signed = [[(q - 8) % 16 for q in row] for row in self.q]
@@ -217,6 +232,9 @@ class Prepare(CommandCase):
             "up.weight_scale_inv": ("BF16", [N, GROUPS], self.scales(self.s))})
         self.check("m.safetensors:up.weight", self.values(lambda n, g: 8), "int8 pairs")
         self.assertEqual(self.rows()[0], self.q)
+        # Any int8 may have this name: gemm does not guess.
+        self.refused("TW0616", "x.npy", "m.safetensors:up.weight", "-o", "e.npy",
+                     contains=["`tilewright prepare` reads them"])
 
     def test_mxfp4_rows_and_blocks(self):
         exponents = [[self.rng.randrange(125, 129) for _ in range(K // 32)] for _ in range(N)]

@@ -233,22 +233,34 @@ checkpoint_weights compressed(checkpoint_tensors const& t, checkpoint_options co
 /// torch._convert_weight_to_int4pack: tiles of 8 rows by 16 i of K; lane t of 32 has of row t / 4
 /// and of each 16 of K the elements 2 (t % 4), + 1, + 8, + 9; a word has the elements of two
 /// 16 of K, in the order 0 2 4 6 1 3 5 7 of its nibbles.
+/// Before these dimensions values and scales may have one of experts.
 checkpoint_weights tinygemm(checkpoint_tensors const& t, checkpoint_options const& o) {
   shape const &v = t.values.shape, &s = t.scales.shape;
-  std::int64_t const inner = 2 * v[3], n = 8 * v[0], k = 16 * inner * v[1], groups = s[0];
-  filling f("torch tinygemm", {n, k, 1, int4_of(t, o, k, groups, weight_zeros::floats)},
+  std::size_t const first = v.size() - 4;
+  std::int64_t const tiles_k = v[first + 1], words = v[first + 3], inner = 2 * words;
+  std::int64_t const e = outer(v, 4), n = 8 * v[first], k = 16 * inner * tiles_k;
+  std::int64_t const groups = s[first];
+  filling f("torch tinygemm", {n, k, e, int4_of(t, o, k, groups, weight_zeros::floats)},
             t.scales.type);
   f.fill_nibbles([&](auto row, auto i) {
     std::int64_t const tile = i / (16 * inner), in_tile = i % (16 * inner), step = in_tile / 16;
     std::int64_t const lane = row % 8 * 4 + in_tile % 8 / 2;
     std::int64_t const element = step % 2 * 4 + in_tile % 16 / 8 * 2 + in_tile % 2;
-    std::int64_t const word = ((row / 8 * v[1] + tile) * 32 + lane) * v[3] + step / 2;
+    std::int64_t const word = ((row / 8 * tiles_k + tile) * 32 + lane) * words + step / 2;
     return nibble(t.values, word, awq_place[element]);
   });
-  f.fill_scales(t.scales, [&](auto row, auto g) { return 2 * (g * n + row); });
-  filling::fill(f.c.zeros, t.scales, n, groups,
-                [&](auto row, auto g) { return 2 * (g * n + row) + 1; });
+  auto const pair = [&](auto row, auto g) { return 2 * ((row / n * groups + g) * n + row % n); };
+  f.fill_scales(t.scales, pair);
+  filling::fill(f.c.zeros, t.scales, e * n, groups,
+                [&](auto row, auto g) { return pair(row, g) + 1; });
   return f.done();
+}
+
+/// Are the values of tinygemm's shape, and the scales in pairs with zero points?
+bool is_tinygemm(shape const& v, shape const& s) {
+  bool const experts = v.size() == 5 && s.size() == 4 && v[0] == s[0];
+  return ((v.size() == 4 && s.size() == 3) || experts) && v[v.size() - 2] == 32 && s.back() == 2 &&
+         s[s.size() - 2] == 8 * v[v.size() - 4];
 }
 
 /// Two elements in a byte, rows of K/2 bytes, or K/32 blocks of 16.
@@ -352,8 +364,7 @@ checkpoint_weights read_checkpoint(checkpoint_tensors const& t, checkpoint_optio
     return bytes(t, o);
   if (t.values.type != elem::s32)
     refuse(t, "values of int32 that hold eight, or of uint8, int8 or F4 that hold two");
-  if (v.size() == 4 && v[2] == 32 && s.size() == 3 && s[2] == 2 && s[1] == 8 * v[0])
-    return tinygemm(t, o);
+  if (is_tinygemm(v, s)) return tinygemm(t, o);
   if ((v.size() == 2 || (v.size() == 3 && v[0] == s[0])) && v.size() == s.size()) {
     if (v.back() == s.back()) return gptq(t, o);
     if (8 * v.back() == s.back()) return awq(t, o);

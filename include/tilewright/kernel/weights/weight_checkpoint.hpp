@@ -11,9 +11,9 @@
 //   MXFP4 blocks        u8 (N, K/32, 16)           u8 (N, K/32)    none              e2m1 s
 //   NVFP4 rows          u8 (N, K/2)                e4m3 (N, K/16)  none              e2m1 s t
 //
-// Eight elements of an int32 lie from its low bits on, of AWQ in the order 0 2 4 6 1 3 5 7. Of all
-// layouts but tinygemm the tensors may have a first dimension of experts. GPTQ stores
-// z - 1, in its second version z; zero points that are all 8 are dropped. g_idx of GPTQ permutes K
+// Eight elements of an int32 lie from its low bits on, of AWQ in the order 0 2 4 6 1 3 5 7. The
+// tensors may have a first dimension of experts. GPTQ stores z - 1, in its second version z; zero
+// points that are all 8 are dropped. g_idx of GPTQ permutes K
 // (act_order) if it is not k / g: the weights are sorted along K, and so must the activations'
 // columns be (checkpoint_weights::order). t is the float32 of NVFP4, or 1 / t.
 // Sources: AutoGPTQ and GPTQModel, qlinear; AutoAWQ, packing_utils; compressed-tensors,
