@@ -162,11 +162,16 @@ refusal check_operations(gemm_problem const& p) {
     return refused("a fused epilogue, groups of K", "alpha, beta C, row and column scales");
   if (of_k)
     if (auto r = check_scales_of_k(p)) return r;
-  if (p.k % step_of_numbers(p) != 0)
-    return rejection{"TW0495", "K of a GEMM of groups of K",
-                     fmt::format("{} elements of {}", p.k, name(p.a.type)),
-                     "a multiple of 16 bytes if K is contiguous in memory",
-                     "pad A and B along K; elements after the last group are not read"};
+  if (std::int64_t const extent = ragged_extent(p); extent % step_of_numbers(p) != 0) {
+    char const* const axis = of_k ? "K" : p.groups->axis == group_axis::m ? "M" : "N";
+    return rejection{
+        "TW0495", fmt::format("{0} of a GEMM of groups of {0}", axis),
+        fmt::format("{} elements of {}", extent, name(p.a.type)),
+        fmt::format("a multiple of 16 bytes if {} is contiguous in memory", axis),
+        of_k ? "pad A and B along K; elements after the last group are not read"
+             : "pad the operand, or store it contiguous along K; lines after the last group are not "
+               "read"};
+  }
   if (of_k || p.groups->slots()) return std::nullopt;
   // Groups begin at any row: blocks of rows would begin anew in each.
   auto const& ragged = scale(p, p.groups->axis == group_axis::m ? role::a : role::b);

@@ -112,7 +112,7 @@ std::optional<rejection> refuse_numbers(gemm_problem const& p, void const* array
   return rejection{
       "TW0496", fmt::format("number of group {}", bad),
       fmt::format("{}", number_at(g, array, bad + (starts && !first ? 1 : 0))),
-      need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes of K)", step)),
+      need + (step == 1 ? "" : fmt::format(", and a multiple of {} (16 bytes)", step)),
       fmt::format("the form of the numbers is {}; a launch takes the nearest possible number and "
                   "says so in group_status",
                   group_form_names[static_cast<int>(g.form)])};

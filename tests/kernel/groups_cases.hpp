@@ -68,6 +68,16 @@ struct grouped_shape {
   bool poison = true;  // do all operands of some groups hold NaN and infinities?
 };
 
+/// Is what the groups divide contiguous in A or B?
+inline bool divides_contiguous(grouped_shape const& w) {
+  bool const a_rows = w.a == order::row_major, b_rows = w.b == order::row_major;
+  switch (w.axis) {
+    case group_axis::k: return a_rows || !b_rows || size_bytes(w.ab) != 2;
+    case group_axis::m: return !a_rows;
+    default: return b_rows;
+  }
+}
+
 inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& w, int most) {
   auto const any = [&](int lo, int hi) {
     return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
@@ -97,10 +107,8 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   if (g.form == rows) g.count = any(1, 9);
   g.index_bits = any(0, 1) != 0 ? 32 : 64;
   if (any(0, 2) == 0) g.expected_size = any(1, most);
-  // K that is contiguous in memory begins at multiples of 16 bytes in each group.
-  bool const contiguous_k =
-      of_k && (w.a == order::row_major || w.b == order::col_major || size_bytes(w.ab) != 2);
-  int const step = contiguous_k ? chunk : 1;
+  // What is contiguous in memory begins at multiples of 16 bytes in each group.
+  int const step = divides_contiguous(w) && g.form != rows && g.form != counts ? chunk : 1;
   std::vector<std::int64_t> const all =
       random_sizes(rng, g.form == rows ? any(1, 5) : static_cast<int>(g.count), most, step);
   std::int64_t total = g.form == starts ? step * any(0, 3) : 0, blocks = 0;
@@ -127,7 +135,7 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   std::int64_t extent = g.slots()        ? most
                         : g.form == rows ? static_cast<std::int64_t>(p.numbers.size())
                                          : total + any(0, 9);
-  if (contiguous_k) extent = (extent + chunk - 1) / chunk * chunk;
+  extent = (extent + step - 1) / step * step;
   extent = std::max<std::int64_t>(extent, step);
   std::int64_t const m = of_m ? extent : any(1, 200),
                      n = of_n     ? extent

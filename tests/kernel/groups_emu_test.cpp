@@ -285,7 +285,10 @@ TEST(Groups, ImpossibleSizesTouchNothingElse) {
     auto const axis = static_cast<group_axis>(1 + i % 3);
     std::vector<grouped_shape> const shapes = shapes_of(axis);
     grouped_product p = random_groups(rng, shapes[rng() % shapes.size()], 100);
-    std::size_t const at = rng() % p.numbers.size();
+    std::size_t at = rng() % p.numbers.size();
+    // Of the form rows a kernel reads the first number of a group, and few others.
+    if (p.problem.groups->form == group_form::rows && !p.ranges.empty())
+      at = static_cast<std::size_t>(p.ranges[rng() % p.ranges.size()].begin);
     std::int64_t const values[] = {-1, std::numeric_limits<std::int32_t>::min(),
                                    ragged_extent(p.problem) + 1,
                                    std::numeric_limits<std::int32_t>::max(), 0};
@@ -324,21 +327,24 @@ TEST(Groups, TheEmulatorNamesTheGroupAndTheNumber) {
   }
 }
 
-/// TMA addresses a contiguous K at multiples of 16 bytes: other numbers are not possible.
-TEST(Groups, NumbersOfAContiguousKAreRoundedDown) {
+/// TMA addresses what is contiguous at multiples of 16 bytes: other numbers are not possible.
+TEST(Groups, NumbersOfAContiguousExtentAreRoundedDown) {
   std::mt19937_64 rng(20261204);
   std::vector<grouped_shape> contiguous;
-  for (grouped_shape w : shapes_of(group_axis::k)) {
-    w.poison = false;
-    if (w.a == order::row_major || w.b == order::col_major) contiguous.push_back(w);
-  }
-  int ran = 0;
-  for (int i = 0; i < 8; ++i) {
-    grouped_product p =
-        random_groups(rng, contiguous.at(static_cast<std::size_t>(i) % contiguous.size()), 100);
+  for (group_axis const axis : {group_axis::n, group_axis::k})
+    for (grouped_shape w : shapes_of(axis)) {
+      w.poison = false;
+      for (grouped_shape const& x : {w, transposed(w)})
+        if (divides_contiguous(x)) contiguous.push_back(x);
+    }
+  std::set<group_axis> ran;
+  for (std::size_t i = 0; i < 2 * contiguous.size(); ++i) {
+    grouped_product p = random_groups(rng, contiguous[i % contiguous.size()], 100);
+    group_form const form = p.problem.groups->form;
+    if (form == group_form::rows || form == group_form::counts) continue;
     group_range const last = p.ranges.back();
     p.numbers.back() += last.size > 0 ? -3 : 3;
-    if (p.numbers.back() > p.problem.k) continue;
+    if (p.numbers.back() > ragged_extent(p.problem)) continue;
     gemm_operands const o = p.operands();
     p.ranges = ranges_of_groups(p.problem, o.groups).of;
     EXPECT_EQ(p.ranges.back().size,
@@ -346,9 +352,23 @@ TEST(Groups, NumbersOfAContiguousKAreRoundedDown) {
     gemm_emulated(p.problem, o, {});
     expect_right_groups(p);
     EXPECT_EQ(p.status, p.ranges.size()) << p.text();
-    ++ran;
+    ran.insert(p.problem.groups->axis);
   }
-  EXPECT_GT(ran, 0);
+  EXPECT_EQ(ran.size(), 3U);
+  // The whole extent too.
+  grouped_shape w;
+  w.axis = group_axis::n, w.b = order::row_major, w.d_order = order::row_major;
+  grouped_product p;
+  do p = random_groups(rng, w, 60);
+  while (p.problem.groups->form != group_form::ends);
+  p.problem.n -= 1;
+  try {
+    plan_candidates(p.problem, p.operands(), with_sm_count(known_device("h200"), 4));
+    ADD_FAILURE() << "planned";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0495");
+    EXPECT_EQ(r.why().what, "N of a GEMM of groups of N");
+  }
 }
 
 /// Operands of groups are not copied first.

@@ -76,7 +76,8 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
     to.resize(static_cast<std::size_t>(n));
     for (float& v : to) v = std::ldexp(1.0F + static_cast<float>(rng() % 97) / 97, -1);
   };
-  bool const gathers = any(0, 3) != 0, scatters = !gathers || any(0, 1) != 0;
+  bool const lines_along_k = is_k(of_m ? x.a : x.b);
+  bool const gathers = lines_along_k && any(0, 3) != 0, scatters = !gathers || any(0, 1) != 0;
   bool const lines_of_d = of_m == (*x.d_order == order::row_major);
   std::int64_t const choices = gathers && any(0, 1) != 0 ? any(1, 4) : 1;
   std::int64_t const stored = any(1, count + 5), to = count + any(0, 5);

@@ -20,13 +20,21 @@ constexpr std::int64_t ragged_extent(gemm_problem const& p) {
   return axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
 }
 
-/// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if
-/// groups divide a K that is contiguous in A or B, since TMA addresses a group's K there; else 1.
-/// Operands of 8 and 32 bits are contiguous along K, or are copied so.
+/// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if what
+/// groups divide is contiguous in A or B, since TMA begins a load at multiples of 16 bytes there;
+/// else 1. Operands of 8 and 32 bits are contiguous along K, or are copied so. Slots begin at their
+/// batch strides, and groups of the form rows at multiples of 128.
 constexpr std::int64_t step_of_numbers(gemm_problem const& p) {
-  bool const contiguous =
-      p.a.ord == order::row_major || p.b.ord == order::col_major || size_bits(p.a.type) != 16;
-  return p.groups->axis == group_axis::k && contiguous ? 8 * 16 / size_bits(p.a.type) : 1;
+  bool const a_rows = p.a.ord == order::row_major, b_rows = p.b.ord == order::row_major;
+  bool contiguous = false;
+  switch (p.groups->axis) {
+    case group_axis::k: contiguous = a_rows || !b_rows || size_bits(p.a.type) != 16; break;
+    case group_axis::m: contiguous = !a_rows; break;
+    default: contiguous = b_rows; break;
+  }
+  group_form const form = p.groups->form;
+  if (!contiguous || form == group_form::counts || form == group_form::rows) return 1;
+  return 8 * 16 / size_bits(p.a.type);
 }
 
 /// Rows, columns or elements of K [begin, begin + size) of a group; of a slot begin is 0.
