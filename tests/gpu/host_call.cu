@@ -162,10 +162,6 @@ bool state_stays(int device) {
   auto* const at = static_cast<std::byte*>(memory);
   bool right = true;
   auto const quantise = [&] { quantize(q, {at, at + begin[1], at + begin[2], nullptr}, nullptr); };
-  // The first launch of a kernel on a device: cudaFuncSetAttribute() succeeds and resets the error
-  // (docs/decisions/0062-public-names.md).
-  gemm(x.p, x.o, nullptr);
-  quantise();
   auto const check = [&](char const* what, auto const& call) {
     static_cast<void>(cudaSetDevice(1 << 20));  // leaves an error
     call();

@@ -2,6 +2,7 @@
 // launch.hpp  Starts a kernel struct on the GPU.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -43,16 +44,31 @@ struct kernel_shape {
 inline constexpr int portable_cluster = 8;
 
 /// Lets the kernel have its dynamic shared memory, and a cluster of more than 8 CTAs, on the
-/// current device. `done` holds a bit for each device that has agreed.
+/// current device. `done` holds a bit for each device that has agreed. By the driver:
+/// cudaFuncSetAttribute() succeeds and resets the caller's last error. Its results are the numbers
+/// of the runtime's. CUDA driver API, "cuFuncSetAttribute".
 inline cudaError_t allow_smem(kernel_shape const& k, std::uint64_t& done) {
   int device = 0;
   if (cudaError_t const e = cudaGetDevice(&device); e != cudaSuccess) return e;
   std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
   if ((__atomic_load_n(&done, __ATOMIC_RELAXED) & bit) != 0) return cudaSuccess;
-  cudaError_t e =
-      cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, k.smem_bytes);
+  void* set = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  constexpr unsigned cuda_12 = 12000;
+  if (cudaError_t const e = cudaGetDriverEntryPointByVersion("cuFuncSetAttribute", &set, cuda_12,
+                                                             cudaEnableDefault, &found);
+      e != cudaSuccess)
+    return e;
+  if (found != cudaDriverEntryPointSuccess) return cudaErrorCallRequiresNewerDriver;
+  cudaFunction_t function = nullptr;
+  if (cudaError_t const e = cudaGetFuncBySymbol(&function, k.kernel); e != cudaSuccess) return e;
+  auto const allow = [&](CUfunction_attribute what, int value) {
+    return static_cast<cudaError_t>(
+        reinterpret_cast<decltype(&cuFuncSetAttribute)>(set)(function, what, value));
+  };
+  cudaError_t e = allow(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k.smem_bytes);
   if (e == cudaSuccess && k.cluster > portable_cluster)
-    e = cudaFuncSetAttribute(k.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    e = allow(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
   if (e == cudaSuccess) __atomic_fetch_or(&done, bit, __ATOMIC_RELAXED);
   return e;
 }
