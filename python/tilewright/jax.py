@@ -191,7 +191,8 @@ def _backward(static, operands, g):
     g = g.astype(jnp.float32)
     beta = 1.0 if static.beta is None else static.beta
     if static.activation is not None or static.gate is not None:
-        x = _call(static._replace(activation=None, gate=None, out_dtype="float32", given=0), a, b)
+        x = _call(static._replace(activation=None, gate=None, out_dtype="float32", given=0,
+                                  beta=None), a, b)
         if "bias" in rest:
             x = x + rest["bias"].astype(jnp.float32)
         if "c" in rest:
