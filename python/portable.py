@@ -79,6 +79,8 @@ def library(build, folder):
     output = os.path.join(os.path.abspath(folder), "libtilewright.so.0")
     words = link_of_library(build)
     words[words.index("-o") + 1] = output
+    # Kernels for the emulator have many functions that are equal: of all kernels 15 of 36 MB.
+    words += ["-fuse-ld=gold", "-Wl,--icf=safe"]
     run(linked(words, os.path.abspath(folder)), cwd=build)
     return output
 

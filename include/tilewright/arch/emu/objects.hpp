@@ -61,6 +61,28 @@ consteval std::string_view member_name() {
   return text.substr(begin);
 }
 
+/// The characters of a name. Equal names share one object in a program, and the program does not
+/// hold the text that a name was cut from: of all kernels, that is 24 MB.
+template <std::size_t N>
+struct name_text {
+  char at[N] = {};
+  consteval explicit name_text(std::string_view name) {
+    for (std::size_t i = 0; i < N; ++i) at[i] = name[i];
+  }
+};
+template <name_text Name>
+consteval std::string_view stored() {
+  return {Name.at, sizeof Name.at};
+}
+template <auto Member>
+consteval std::string_view stored_name() {
+  constexpr std::size_t size = member_name<Member>().size();
+  if constexpr (size == 0)
+    return {};
+  else
+    return stored<name_text<size>(member_name<Member>())>();
+}
+
 /// Converts to the base classes of T alone.
 template <class T>
 struct any_base {
@@ -136,7 +158,7 @@ inline constexpr auto member_addresses = binding<member_count<T>()>::apply(
 /// Name of member I of T.
 template <class T, int I>
 consteval std::string_view name_of_member() {
-  return member_name<std::get<I>(member_addresses<T>)>();
+  return stored_name<std::get<I>(member_addresses<T>)>();
 }
 
 template <class T>
