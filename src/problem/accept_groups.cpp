@@ -168,9 +168,10 @@ refusal check_operations(gemm_problem const& p) {
         "TW0495", fmt::format("{0} of a GEMM of groups of {0}", axis),
         fmt::format("{} elements of {}", extent, name(p.a.type)),
         fmt::format("a multiple of 16 bytes if {} is contiguous in memory", axis),
-        of_k ? "pad A and B along K; elements after the last group are not read"
-             : "pad the operand, or store it contiguous along K; lines after the last group are not "
-               "read"};
+        of_k
+            ? "pad A and B along K; elements after the last group are not read"
+            : "pad the operand, or store it contiguous along K; lines after the last group are not "
+              "read"};
   }
   if (of_k || p.groups->slots()) return std::nullopt;
   // Groups begin at any row: blocks of rows would begin anew in each.

@@ -68,7 +68,7 @@ struct grouped_shape {
   bool poison = true;  // do all operands of some groups hold NaN and infinities?
 };
 
-/// Is what the groups divide contiguous in A or B?
+/// Do groups divide an extent that is contiguous in A or B?
 inline bool divides_contiguous(grouped_shape const& w) {
   bool const a_rows = w.a == order::row_major, b_rows = w.b == order::row_major;
   switch (w.axis) {
@@ -107,7 +107,7 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
   if (g.form == rows) g.count = any(1, 9);
   g.index_bits = any(0, 1) != 0 ? 32 : 64;
   if (any(0, 2) == 0) g.expected_size = any(1, most);
-  // What is contiguous in memory begins at multiples of 16 bytes in each group.
+  // A group begins at a multiple of 16 bytes of a contiguous extent.
   int const step = divides_contiguous(w) && g.form != rows && g.form != counts ? chunk : 1;
   std::vector<std::int64_t> const all =
       random_sizes(rng, g.form == rows ? any(1, 5) : static_cast<int>(g.count), most, step);

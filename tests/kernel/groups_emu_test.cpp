@@ -327,7 +327,7 @@ TEST(Groups, TheEmulatorNamesTheGroupAndTheNumber) {
   }
 }
 
-/// TMA addresses what is contiguous at multiples of 16 bytes: other numbers are not possible.
+/// TMA addresses a contiguous extent at multiples of 16 bytes: other numbers are not possible.
 TEST(Groups, NumbersOfAContiguousExtentAreRoundedDown) {
   std::mt19937_64 rng(20261204);
   std::vector<grouped_shape> contiguous;

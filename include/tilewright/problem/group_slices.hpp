@@ -20,10 +20,10 @@ constexpr std::int64_t ragged_extent(gemm_problem const& p) {
   return axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
 }
 
-/// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if what
-/// groups divide is contiguous in A or B, since TMA begins a load at multiples of 16 bytes there;
-/// else 1. Operands of 8 and 32 bits are contiguous along K, or are copied so. Slots begin at their
-/// batch strides, and groups of the form rows at multiples of 128.
+/// Of which number all sizes, begins and ends of groups are multiples: 16 bytes in elements if they
+/// divide an extent that is contiguous in A or B, since TMA begins a load at multiples of 16 bytes
+/// there; else 1. Operands of 8 and 32 bits are contiguous along K, or are copied so. Slots begin
+/// at their batch strides, and groups of the form rows at multiples of 128.
 constexpr std::int64_t step_of_numbers(gemm_problem const& p) {
   bool const a_rows = p.a.ord == order::row_major, b_rows = p.b.ord == order::row_major;
   bool contiguous = false;
