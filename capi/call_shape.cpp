@@ -21,10 +21,15 @@ call_shape::call_shape(tw_gemm_args const& x) {
     size_ = most + 1;
     return;
   }
-  for (auto const& [is, tensor] : tensors_of(x)) add(tensor);
+  auto const note = [&](bool given) {
+    given_ = 2 * given_ + (given ? 1 : 0);
+    return given;
+  };
+  for (auto const& [is, tensor] : tensors_of(x))
+    if (note(tensor != nullptr)) add(*tensor);
   for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
                            x.device, x.groups_as, x.group_axis})
-    add(word);
+    if (note(word != nullptr && *word != '\0')) add(word, std::strlen(word) + 1);
   struct {
     float alpha, beta;
     std::uint32_t beta_given, flags;
@@ -42,7 +47,8 @@ call_shape::call_shape(tw_gemm_args const& x) {
 }
 
 bool call_shape::operator==(call_shape const& other) const {
-  return size_ == other.size_ && size_ <= most && std::memcmp(bytes_, other.bytes_, size_) == 0;
+  return size_ == other.size_ && size_ <= most && given_ == other.given_ &&
+         std::memcmp(bytes_, other.bytes_, size_) == 0;
 }
 
 void call_shape::add(void const* from, std::size_t bytes) {
@@ -50,30 +56,26 @@ void call_shape::add(void const* from, std::size_t bytes) {
   size_ += bytes;
 }
 
-void call_shape::add(DLTensor const* t) {
-  bool const described =
-      t != nullptr && (t->ndim == 0 || (t->ndim > 0 && t->ndim <= 32 && t->shape != nullptr));
-  std::int32_t const head[] = {t == nullptr ? -1 : t->ndim, described && t->strides != nullptr};
-  add(head, sizeof head);
+void call_shape::add(DLTensor const& t) {
+  bool const described = t.ndim == 0 || (t.ndim > 0 && t.ndim <= 32 && t.shape != nullptr);
+  struct {
+    std::int32_t rank, strided;
+    DLDataType type;
+  } const head{t.ndim, described && t.strides != nullptr, t.dtype};
+  add(&head, sizeof head);
   if (!described) return;
-  auto const bytes = static_cast<std::size_t>(t->ndim) * sizeof(std::int64_t);
-  add(t->shape, bytes);
-  if (t->strides != nullptr) add(t->strides, bytes);
-  add(&t->dtype, sizeof t->dtype);
-  if (first_) place_ = t->device, first_ = false;
-  one_place_ = one_place_ && t->device.device_type == place_.device_type &&
-               t->device.device_id == place_.device_id;
+  auto const bytes = static_cast<std::size_t>(t.ndim) * sizeof(std::int64_t);
+  add(t.shape, bytes);
+  if (t.strides != nullptr) add(t.strides, bytes);
+  if (first_) place_ = t.device, first_ = false;
+  one_place_ = one_place_ && t.device.device_type == place_.device_type &&
+               t.device.device_id == place_.device_id;
 }
 
 std::optional<tensor_place> call_shape::place() const {
   bool const known = place_.device_type == kDLCPU || place_.device_type == kDLCUDA;
   if (first_ || !one_place_ || !known) return std::nullopt;
   return tensor_place{place_.device_type, place_.device_id};
-}
-
-void call_shape::add(char const* word) {
-  if (word == nullptr) word = "";
-  add(word, std::strlen(word) + 1);
 }
 
 gemm_operands addresses_of(tw_gemm_args const& x) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "tilewright.h"
@@ -26,13 +27,13 @@ class call_shape {
 
  private:
   void add(void const* from, std::size_t bytes);
-  void add(DLTensor const* t);
-  void add(char const* word);
+  void add(DLTensor const& t);
 
   static constexpr std::size_t most = 1024;
   DLDevice place_{};
   bool first_ = true, one_place_ = true;
-  std::size_t size_ = 0;  // more than `most`: the bytes are incomplete
+  std::uint32_t given_ = 0;  // a bit for each tensor and each word
+  std::size_t size_ = 0;     // more than `most`: the bytes are incomplete
   char bytes_[most];
 };
 

@@ -123,42 +123,38 @@ class Plan:
         Returns:
             The result, as gemm() returns it.
         """
-        kind = self._call.kind
+        own = self._call
+        kind = own.kind
         if kind is SpecKind:
             kind = kind_of(a.data if type(a) is Scaled else a)
         short = (kind.direct and stream is None and workspace is None
                  and groups is None and self._form is None and scale_out is None)
-        if short:
-            result = self._directly(a, b, out, c, bias, scale_a, scale_b)
+        if short and type(b) is not Prepared:
+            x, of_x, level_x, y, of_y, level_y = a, scale_a, None, b, scale_b, None
+            if type(a) is Scaled:
+                x, of_x, level_x = a.data, a.scale, a.level
+            if type(b) is Scaled:
+                y, of_y, level_y = b.data, b.scale, b.level
+            # The result of CUDA tensors that _tw reads directly; None of others.
+            result = self._made.run_directly(
+                (x, y, c, out, bias, of_x, of_y, level_x, level_y, self._prototype), own.words,
+                own.options)
             if result is not None:
                 return result
-        call = self._call.again(a, b, c, bias, scale_a, scale_b, scale_out)
+        call = own.again(a, b, c, bias, scale_a, scale_b, scale_out)
         if (groups is None) != (self._form is None):
             raise refused("TW0484", "groups", "not given" if groups is None else "given",
                           f"the {self._form} of the groups" if self._form else "not given: the "
                           "plan has no groups")
         if groups is not None:
-            words = self._call.words
+            words = own.words
             with_groups(call, self._form, groups, words[8], words[9], words[10], status, row_weight,
                         group_alpha, gather, scatter)
         result = call.result(out, self._out_dtype if out is None else None, None, stream)
         call.kind.run(call, stream, workspace, self._made)
-        if short and out is None and self._call.scale_word is None:
+        if short and out is None and own.scale_word is None:
             self._prototype = call.kind.prototype(result)
         return result
-
-    def _directly(self, a, b, out, c, bias, scale_a, scale_b):
-        """The result of CUDA tensors that _tw reads directly; None of others."""
-        level_a = level_b = None
-        if type(a) is Scaled:
-            a, scale_a, level_a = a.data, a.scale, a.level
-        if type(b) is Scaled:
-            b, scale_b, level_b = b.data, b.scale, b.level
-        if type(b) is Prepared:
-            return None
-        return self._made.run_directly(
-            (a, b, c, out, bias, scale_a, scale_b, level_a, level_b, self._prototype),
-            self._call.words, self._call.options)
 
     def __repr__(self):
         return f"<Plan {self.kernel}, {self.us:.2f} us on {self.record['device_name']}>"

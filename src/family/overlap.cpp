@@ -54,10 +54,19 @@ struct bounded_sum {
   }
 };
 
+/// The address after the last byte; strides are not negative.
+std::int64_t end_of(strided_bytes const& x) {
+  std::int64_t at = x.begin + x.run;
+  for (auto const& r : x.step)
+    if (r.count > 1) at += r.stride * (r.count - 1);
+  return at;
+}
+
 }  // namespace
 
 bool share_a_byte(strided_bytes const& x, strided_bytes const& y) {
   if (x.run <= 0 || y.run <= 0) return false;
+  if (x.begin >= end_of(y) || y.begin >= end_of(x)) return false;  // most launches
   bounded_sum sum;
   sum.lo = 1 - x.run, sum.hi = y.run - 1;
   std::int64_t at = x.begin - y.begin;
