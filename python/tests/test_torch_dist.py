@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_torch_dist.py  A group of torch.distributed's processes: gloo and host memory; with two GPUs
 NCCL and CUDA tensors."""
+import json
 import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +61,21 @@ def test_gloo():
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="two GPUs")
 def test_nccl():
     torch.multiprocessing.spawn(_rank, (2, _free_port(), "nccl"), 2)
+
+
+def test_the_comparison_with_torch_runs_in_host_memory(tmp_path):
+    folder = os.environ.get("TW_SOURCE_DIR") or Path(__file__).parents[2]
+    program = Path(folder) / "bench" / "dist_torch.py"
+    file = tmp_path / "dist.json"
+    done = subprocess.run(
+        [sys.executable, program, "--host", "--quick", "--only", "32x24", "--limit", "120",
+         "--port", str(_free_port()), "--json", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(file.read_text())["rows"]
+    assert [r["layer"][0] for r in rows] == ["all-gather", "reduce-scatter"]
+    for r in rows:
+        assert set(r["us"]) == {"ours", "ours pieces", "ours two-pieces", "NCCL"}
+        assert not any(r["wrong"].values()) and not r["failed"]
 
 
 def test_a_group_needs_processes():
