@@ -151,6 +151,39 @@ def test_gradients_equal_the_ones_of_one_device(ranks):
     assert _on_ranks(Group.local(ranks, timeout=60), work) == [True] * ranks
 
 
+def test_opcheck():
+    import tilewright.torch_dist  # noqa: F401
+    from tilewright.dist import Group
+    g = Group.local(1)[0]
+    generator = torch.Generator().manual_seed(5)
+    x = _integers(generator, 6, 8).requires_grad_()
+    w, v = (_integers(generator, n, 8).T.requires_grad_() for n in (16, 24))
+    bias, other = (_integers(generator, n).float().requires_grad_() for n in (16, 24))
+    ops = torch.ops.tilewright
+    for biases in ([bias, other], [None, None]):
+        torch.library.opcheck(ops.all_gather_matmul.default, (x, [w, v], biases),
+                              {"group": g.name})
+    for scatter in (True, False):
+        torch.library.opcheck(ops.matmul_over_ranks.default, (x, w, bias),
+                              {"group": g.name, "scatter": scatter, "out_dtype": torch.float32})
+    g.close()
+
+
+def test_one_of_two_weights_has_a_bias():
+    from tilewright.dist import Group
+    g = Group.local(1)[0]
+    generator = torch.Generator().manual_seed(6)
+    x = _integers(generator, 6, 8)
+    w, v = (_integers(generator, n, 8) for n in (16, 24))
+    bias = _integers(generator, 16).float().requires_grad_()
+    y, z = g.all_gather_matmul(x, [w.T, v.T], bias=[bias, None])
+    assert torch.equal(y.double(), x.double() @ w.T.double() + bias.double())
+    assert torch.equal(z.double(), x.double() @ v.T.double())
+    (y.sum() + z.sum()).backward()
+    assert torch.equal(bias.grad, torch.full((16,), 6.0))
+    g.close()
+
+
 def test_modules_and_a_compiled_call():
     from tilewright.dist import Group
     from tilewright.torch_dist import ColumnParallelLinear, RowParallelLinear

@@ -295,8 +295,8 @@ def _of_torch(x, w, options):
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(x, torch.Tensor):
         return None
-    operands = [x, *(w if isinstance(w, (list, tuple)) else [w]), options.get("bias")]
-    tensors = [t for t in operands if isinstance(t, torch.Tensor)]
+    lists = [v if isinstance(v, (list, tuple)) else [v] for v in (w, options.get("bias"))]
+    tensors = [t for t in (x, *lists[0], *lists[1]) if isinstance(t, torch.Tensor)]
     if torch.compiler.is_compiling() or (
             torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
         from . import torch_dist

@@ -142,6 +142,15 @@ torch.library.register_autograd("tilewright::matmul_over_ranks", _reduce_backwar
                                 setup_context=_reduce_setup, lib=_library)
 
 
+def _biases(bias, w):
+    """A bias of each w. torch differentiates no list of tensors and None: zeros stand for None."""
+    given = [None] * len(w) if bias is None else list(bias)
+    like = next((b for b in given if b is not None), None)
+    if like is None or len(given) != len(w):
+        return given
+    return [like.new_zeros(w_.shape[1]) if b is None else b for b, w_ in zip(given, w)]
+
+
 def differentiable(group, operation, x, w, rows, options):
     """The call of a group by torch's operators."""
     options = {k: v for k, v in options.items() if v is not None}
@@ -160,7 +169,7 @@ def differentiable(group, operation, x, w, rows, options):
     options.pop("float32_partials", None)
     if not isinstance(w, (list, tuple)):
         return _gather(x, [w], [bias], **options)[0]
-    return _gather(x, list(w), list(bias) if bias is not None else [None] * len(w), **options)
+    return _gather(x, list(w), _biases(bias, w), **options)
 
 
 class _Parallel(torch.nn.Module):
