@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -154,18 +156,71 @@ TEST(Nccl, CollectivesOfUnequalPartsAreOneGroupOfCalls) {
             "ncclGroupStart ncclBroadcast ncclBroadcast ncclGroupEnd ");
   EXPECT_EQ(calls_of({{0, 8}, {8, 0}, {8, 4}}, false),
             "ncclGroupStart ncclReduce ncclReduce ncclGroupEnd ");
-  for (char const* const failing : {"ncclGroupStart", "ncclBroadcast", "ncclGroupEnd"}) {
-    state.failing = failing;
+}
+
+/// Each collective fails in turn; a group of calls is closed.
+TEST(Nccl, ACollectiveThatFailsIsNamed) {
+  fake_nccl_state& state = fresh();
+  fake_world world(1);
+  auto const ranks = make_arenas(world, equal_options(1));
+  ASSERT_NE(ranks[0].arena, nullptr);
+  cudaStream_t const stream = nullptr;
+  nccl_collectives of(*ranks[0].arena, &stream);
+  std::byte memory[64] = {};
+  std::vector<range> const even = {{0, 8}, {8, 8}}, uneven = {{0, 8}, {8, 4}};
+  auto const gather = [&](auto const& parts) { of.gather(memory, memory, parts); };
+  auto const scatter = [&](auto const& parts) {
+    of.reduce_scatter(memory, memory, parts, elem::bf16);
+  };
+  struct failing {
+    char const* function;
+    std::function<void()> call;
+  };
+  for (failing const& f :
+       {failing{"ncclAllGather", [&] { gather(even); }},
+        failing{"ncclBroadcast", [&] { gather(uneven); }},
+        failing{"ncclGroupStart", [&] { gather(uneven); }},
+        failing{"ncclGroupEnd", [&] { gather(uneven); }},
+        failing{"ncclReduceScatter", [&] { scatter(even); }},
+        failing{"ncclReduce", [&] { scatter(uneven); }},
+        failing{"ncclAllReduce", [&] { of.all_reduce(memory, memory, 8, elem::bf16); }}}) {
+    state.failing = f.function, state.calls.clear();
     try {
-      calls_of({{0, 8}, {8, 4}}, true);
-      ADD_FAILURE() << failing;
+      f.call();
+      ADD_FAILURE() << f.function;
     } catch (rejected const& e) {
       EXPECT_EQ(e.why().code, "TW0908");
-      EXPECT_NE(to_string(e.why()).find(failing), std::string::npos) << e.what();
-      // The group of calls is closed.
-      EXPECT_EQ(state.calls.ends_with("ncclGroupEnd "), state.failing != "ncclGroupStart");
+      EXPECT_NE(to_string(e.why()).find(f.function), std::string::npos) << e.what();
+      bool const grouped =
+          state.calls.starts_with("ncclGroupStart ") && state.failing != "ncclGroupStart";
+      EXPECT_EQ(state.calls.ends_with("ncclGroupEnd "), grouped) << state.calls;
     }
   }
+}
+
+/// Which of two loaded libraries made a communicator cannot be known: both are named.
+TEST(Nccl, TwoLoadedLibrariesAreRefusedUnlessOneIsNamed) {
+  std::string const folder = testing::TempDir();
+  std::vector<std::string> files;
+  std::vector<void*> loaded;
+  for (char const* const name : {"libnccl.so.2", "libnccl.so.2.28"}) {
+    files.push_back(folder + name);
+    std::filesystem::copy_file(fake_file, files.back(),
+                               std::filesystem::copy_options::overwrite_existing);
+    loaded.push_back(dlopen(files.back().c_str(), RTLD_NOW | RTLD_LOCAL));
+    ASSERT_NE(loaded.back(), nullptr) << dlerror();
+  }
+  try {
+    find_nccl("");
+    ADD_FAILURE();
+  } catch (rejected const& e) {
+    EXPECT_EQ(e.why().code, "TW0908");
+    for (std::string const& file : files)
+      EXPECT_NE(e.why().got.find(file), std::string::npos) << e.why().got;
+  }
+  EXPECT_EQ(find_nccl(files[1]).file, files[1]);
+  for (void* const library : loaded) dlclose(library);
+  for (std::string const& file : files) std::filesystem::remove(file);
 }
 
 TEST(Nccl, AWindowOfAnotherLayoutIsFound) {
