@@ -53,7 +53,7 @@ WARM, CALLS, HEAT_S = 4, 20, 0.3
 
 
 class Machine:
-    """Where the tensors of a rank are: a GPU, or host memory (--host)."""
+    """The memory of a rank's tensors: of a GPU, or of the host (--host)."""
 
     def __init__(self, host, rank):
         self.host = host
@@ -379,7 +379,7 @@ def main():
                         help="layers whose operation, name and M x N x K contain one of these")
     parser.add_argument("--limit", type=float, default=540,
                         help="seconds: no layer begins that would end later (540); 10 s after it "
-                        "the program ends and prints where it was")
+                        "the program ends and prints the stacks")
     parser.add_argument("--host", action="store_true", help="small layers, without a GPU")
     parser.add_argument("--paths", type=lambda x: x.split(","), default=["pieces", "two-pieces"],
                         help="further paths of our group (pieces,two-pieces)")

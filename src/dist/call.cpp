@@ -7,7 +7,9 @@
 
 #include "family/bind.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dist/plan.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/operand.hpp"
 
@@ -66,6 +68,39 @@ void refuse_unreachable(group::membership const& m, std::string const& what) {
                   "P2P access between the GPUs (NVLink) allows all operands"});
 }
 
+namespace {
+
+// On two H200 the launches of pieces of fewer rows cost more than they hide. Smaller pieces of more
+// ranks fill the SMs badly: two pieces are predicted to be faster.
+constexpr std::int64_t rows_for_pieces = 512, rows_of_a_piece = 256;
+
+}  // namespace
+
+path default_path(path_key const& call, std::int64_t sent_bytes, bool by_nccl) {
+  operation const op = call.op;
+  int const ranks = call.ranks;
+  bool const large = call.rows >= rows_for_pieces, small = is_small(sent_bytes, ranks);
+  if (large && call.rows >= rows_of_a_piece * ranks) return path::pieces;
+  if (!by_nccl) return large ? path::two_pieces : small ? path::direct : path::serial;
+  // The GEMM is the same on every path: the exchanges are compared.
+  constexpr double certain_us = 2, worth_two_launches_us = 40;
+  link_rates const l;
+  bool const all_reduce = op == operation::gemm_all_reduce;
+  auto const rows = static_cast<double>(call.rows), extent = static_cast<double>(call.extent);
+  double const elem_bytes = size_bits(call.type) / 8.0;
+  double const bytes = exchanged_bytes(op, ranks, rows, extent, extent, elem_bytes);
+  double const nccl = nccl_us(l, (all_reduce ? 2 : 1) * bytes);
+  auto const sum = [&](double of) {
+    return splits_k(op) ? addition_us(l, ranks, of, extent, elem_bytes, elem_bytes) : 0;
+  };
+  double const later =
+      unhidden_us(l, op, ranks, bytes, exchange_us(l, bytes, ranks - 1, 0), sum(rows / ranks));
+  if (large && nccl - later >= worth_two_launches_us) return path::two_pieces;
+  double const direct = direct_us(l, 0, static_cast<double>(sent_bytes) * (ranks - 1)) +
+                        sum(all_reduce ? rows : rows / ranks);
+  return small && direct + certain_us <= nccl ? path::direct : path::serial;
+}
+
 path_choice path_of(group::membership& m, gemm_problem const& p, call_options const& how,
                     path_needs const& needs) {
   if (m.ranks() == 1) return {path::pieces, "one rank communicates with no other"};
@@ -92,22 +127,21 @@ path_choice path_of(group::membership& m, gemm_problem const& p, call_options co
   if (auto const tuned = tuned_path(key); tuned && (tuned->via != path::direct || may_be_direct) &&
                                           (tuned->via != path::gated || may_be_gated()))
     return {tuned->via, fastest_text(tuned->us)};
-  // M is equal on all ranks. On two H200 the launches of the pieces cost more than they hide below.
-  constexpr std::int64_t rows_for_pieces = 512;
-  if (p.m >= rows_for_pieces)
-    return {path::pieces, fmt::format("the default from {} rows on", rows_for_pieces)};
-  // NCCL takes 38 us for an all-reduce of 1 MiB there, the exchange 43; of 512 KiB both take 34.
-  constexpr std::int64_t less_than_nccl = std::int64_t{512} << 10;
   bool const by_nccl = m.nccl() != nullptr && !p.reproducible;
-  bool const small = by_nccl ? needs.sent_bytes * (m.ranks() - 1) <= less_than_nccl
-                             : is_small(needs.sent_bytes, m.ranks());
-  std::string why = fmt::format("the default below {} rows, with {} bytes from a rank to a peer",
-                                rows_for_pieces, needs.sent_bytes);
-  if (small && !may_be_direct)
-    why += needs.obstacle.empty()
-               ? fmt::format("; direct needs a receive buffer of {} bytes", needs.buffer_bytes)
-               : "; direct does not take " + needs.obstacle;
-  return {may_be_direct && small ? path::direct : path::serial, why};
+  path const via = default_path(needs.call, needs.sent_bytes, by_nccl);
+  if (via == path::pieces)
+    return {via, fmt::format("the default from {} rows on", rows_for_pieces)};
+  if (via == path::two_pieces)
+    return {via, fmt::format("the default from {} rows on, with less than {} of each rank",
+                             rows_for_pieces, rows_of_a_piece)};
+  std::string why = fmt::format(
+      "the default below {} rows, with {} bytes from a rank to a peer",
+      p.m < rows_for_pieces ? rows_for_pieces : rows_of_a_piece * m.ranks(), needs.sent_bytes);
+  if (via != path::direct || may_be_direct) return {via, why};
+  why += needs.obstacle.empty()
+             ? fmt::format("; direct needs a receive buffer of {} bytes", needs.buffer_bytes)
+             : "; direct does not take " + needs.obstacle;
+  return {path::serial, why};
 }
 
 planned_gemm::planned_gemm(gemm_slice const& s, group::membership const& m, call_options const& how,

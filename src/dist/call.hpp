@@ -58,6 +58,12 @@ struct path_choice {
   bool by_nccl = false;
 };
 
+/// The path of a call on GPUs that write each other's memory, without a measurement: from facts
+/// that are equal on all ranks, which may have different N of an all-gather, or K of a sum. Not
+/// gated. sent_bytes: that a rank sends at most to a peer on path::direct. by_nccl: NCCL's
+/// collectives serve path::serial.
+path default_path(path_key const& call, std::int64_t sent_bytes, bool by_nccl);
+
 /// The path of a call. One rank multiplies its operands in place. Ranks that cannot write each
 /// other's memory use NCCL's collectives: serial. Throws TW0904 if the options have path::direct
 /// or path::gated, and the call cannot take it. Leaves by_nccl to the operation.

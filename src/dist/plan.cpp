@@ -37,6 +37,24 @@ double exchange_us(link_rates const& l, double bytes, int copies, double over_ne
   return std::max(inside, over_network_bytes / l.network_bytes_per_us);
 }
 
+double nccl_us(link_rates const& l, double bytes) {
+  if (bytes == 0) return 0;
+  return std::min(l.few_us + bytes / l.few_bytes_per_us, l.many_us + bytes / l.many_bytes_per_us);
+}
+
+double addition_us(link_rates const& l, int ranks, double rows, double cols, double partial_bytes,
+                   double result_bytes) {
+  return l.add_us + rows * cols * (ranks * partial_bytes + result_bytes) / l.add_bytes_per_us;
+}
+
+double unhidden_us(link_rates const& l, operation op, int ranks, double bytes, double exchange_us,
+                   double addition_us) {
+  if (ranks == 1) return 0;
+  double const us = l.call_us + addition_us;
+  if (op != operation::gemm_all_reduce) return us;
+  return us + l.call_us + exchange_us + 2 * bytes / l.add_bytes_per_us;
+}
+
 double serial_us(double gemm_us, double exchange_us, double later_us) {
   return gemm_us + exchange_us + later_us;
 }
@@ -47,8 +65,9 @@ double pieces_us(int ranks, double piece_us, double exchange_us, double later_us
   return std::max(ranks * piece_us, exchange_us + piece_us) + later_us;
 }
 
-double gated_us(int ranks, double gemm_us, double exchange_us) {
-  return std::max(gemm_us, exchange_us + gemm_us / ranks);
+double gated_us(int ranks, double gemm_us, double waves, double exchange_us, double later_us) {
+  double const last = gemm_us / std::clamp(waves, 1.0, static_cast<double>(ranks));
+  return std::max(gemm_us, exchange_us + last) + later_us;
 }
 double direct_us(link_rates const& l, double gemm_us, double bytes) {
   return gemm_us + l.direct_us + bytes / l.direct_bytes_per_us;
@@ -93,11 +112,18 @@ void add_gated(group_plan& g, device const& dev) {
     if (g.whole.kernel != g.gated->kernel)
       g.no_gate = fmt::format("{}, {:.1f} us", g.whole.kernel, g.whole.predicted_us);
     double const gemm_us = g.gated->predicted_us;
-    g.paths.push_back({path::gated, gated_us(g.ranks, gemm_us, g.exchange_us),
-                       gemm_us >= g.exchange_us + gemm_us / g.ranks ? "GEMM" : "links"});
+    double const us = gated_us(g.ranks, gemm_us, g.gated->terms.waves, g.exchange_us, g.later_us);
+    g.paths.push_back({path::gated, us, 2 * gemm_us >= us ? "GEMM" : "links"});
   } catch (rejected const& e) {
     g.no_gate = e.why().got;
   }
+}
+
+/// The addition of that many rows, of all ranks.
+double sum_us(group_plan const& g, link_rates const& links, std::int64_t rows) {
+  gemm_problem const& p = g.problem;
+  return addition_us(links, g.ranks, static_cast<double>(rows), static_cast<double>(p.n),
+                     size_bits(partial_type(p, false)) / 8.0, size_bits(p.d.type) / 8.0);
 }
 
 /// Adds path::direct if a call may take it.
@@ -110,9 +136,10 @@ void add_direct(group_plan& g, double elem_bytes, link_rates const& links) {
   bool const gate = splits_k(g.op) && g.problem.epilogue.gate != gating::none;
   bool const scales = !splits_k(g.op) && g.problem.scale_a && scales_travel(*g.problem.scale_a);
   if (g.ranks == 1 || g.hosts > 1 || gate || scales || !is_small(to_peer, g.ranks)) return;
-  double const bytes = static_cast<double>(to_peer) * (g.ranks - 1);
-  g.paths.push_back({path::direct, direct_us(links, g.gemm_us, bytes),
-                     g.gemm_us >= direct_us(links, 0, bytes) ? "GEMM" : "links"});
+  double const exchange = direct_us(links, 0, static_cast<double>(to_peer) * (g.ranks - 1));
+  double const sum = splits_k(g.op) ? sum_us(g, links, all_reduce ? g.problem.m : own) : 0;
+  g.paths.push_back(
+      {path::direct, g.gemm_us + exchange + sum, g.gemm_us >= exchange + sum ? "GEMM" : "links"});
 }
 
 /// Adds the measured times of the call's paths, and returns the fastest of these paths.
@@ -143,8 +170,13 @@ void choose(group_plan& g, device const& dev) {
     return;
   }
   constexpr double certain = 0.95;
-  auto const best = std::min_element(g.paths.begin(), g.paths.end(),
-                                     [](auto const& a, auto const& b) { return a.us < b.us; });
+  // Two pieces of two ranks are their pieces.
+  auto const key = [&](path_time const& t) {
+    bool const named_alone = t.via == path::gated,
+               alike = t.via == path::two_pieces && g.ranks == 2;
+    return std::pair(named_alone || alike, t.us);
+  };
+  auto const best = std::ranges::min_element(g.paths, {}, key);
   double const serial = g.paths.front().us;
   if (best->us <= certain * serial) g.chosen = best->via;
   g.why = g.ranks == 1 ? "one rank communicates with no other"
@@ -172,28 +204,35 @@ group_plan plan_times(operation op, gemm_problem const& p, int ranks, device con
   g.bytes = exchanged_bytes(op, ranks, m, n, k, elem_bytes);
   g.over_network_bytes = network_bytes(op, ranks, hosts, m, n, k, elem_bytes);
   g.exchange_us = exchange_us(links, g.bytes, ranks - 1, g.over_network_bytes);
-  g.later_us = op == operation::gemm_all_reduce ? g.exchange_us : 0;
+  double const received = (op == operation::gemm_all_reduce ? 2 : 1) * g.bytes;
+  g.nccl_us = std::max(nccl_us(links, received), g.over_network_bytes / links.network_bytes_per_us);
+  if (splits_k(op) && ranks > 1) g.addition_us = sum_us(g, links, own);
+  g.later_us = unhidden_us(links, op, ranks, g.bytes, g.exchange_us, g.addition_us);
+  // With equal bits on every path, partial results are copied on this one too.
+  bool const by_copies = splits_k(op) && p.reproducible;
+  double const serial = by_copies ? serial_us(g.gemm_us, g.exchange_us, g.later_us)
+                                  : serial_us(g.gemm_us, g.nccl_us, 0);
   double const flop_per_us = g.gemm_us == 0 ? 0 : 2 * m * n * k / g.gemm_us;
   g.hidden_from = hidden_from(links, ranks, hosts, flop_per_us, elem_bytes);
   bool const network = g.over_network_bytes / links.network_bytes_per_us >= g.exchange_us;
   std::string const wires = ranks > 1 && hosts > 1 && network ? "network" : "links";
-  auto const limit = [&](double gemm, double exchange) {
-    return gemm >= exchange + g.later_us ? std::string("GEMM") : wires;
+  auto const path_of_model = [&](path via, double gemm_us, double us) {
+    return path_time{via, us, 2 * gemm_us >= us ? std::string("GEMM") : wires};
   };
   if (!peers_write && ranks > 1) {
-    g.exchange_us = g.later_us = g.hidden_from = std::numeric_limits<double>::quiet_NaN();
+    g.exchange_us = g.nccl_us = g.later_us = g.hidden_from =
+        std::numeric_limits<double>::quiet_NaN();
     g.paths = {{path::serial, g.exchange_us, "NCCL"}};
     g.why =
         "the GPUs do not write each other's memory (no P2P): NCCL exchanges by host memory, in a "
         "time that the model does not know";
     return g;
   }
-  g.paths = {{path::serial, serial_us(g.gemm_us, g.exchange_us, g.later_us),
-              limit(g.gemm_us, g.exchange_us)},
-             {path::two_pieces, two_pieces_us(g.own_us, g.rest_us, g.exchange_us, g.later_us),
-              limit(g.own_us, g.exchange_us)},
-             {path::pieces, pieces_us(ranks, g.own_us, g.exchange_us, g.later_us),
-              limit(ranks * g.own_us, g.exchange_us + g.own_us)}};
+  g.paths = {path_of_model(path::serial, g.gemm_us, serial),
+             path_of_model(path::two_pieces, g.own_us + g.rest_us,
+                           two_pieces_us(g.own_us, g.rest_us, g.exchange_us, g.later_us)),
+             path_of_model(path::pieces, ranks * g.own_us,
+                           pieces_us(ranks, g.own_us, g.exchange_us, g.later_us))};
   add_direct(g, elem_bytes, links);
   add_gated(g, dev);
   choose(g, dev);

@@ -46,10 +46,14 @@ std::string to_text(group_plan const& g) {
       "GEMM      {:.1f} us in one launch; {:.1f} us of {} rows, {:.1f} us of the "
       "other rows\n",
       g.gemm_us, g.own_us, (p.m + g.ranks - 1) / g.ranks, g.rest_us);
-  text += fmt::format("exchange  {} us: {:.1f} MB to each GPU in {} copies", us_text(g.exchange_us),
-                      g.bytes / 1e6, g.ranks - 1);
+  text += fmt::format("exchange  {} us: {:.1f} MB to each GPU in {} copies; {} us by NCCL",
+                      us_text(g.exchange_us), g.bytes / 1e6, g.ranks - 1, us_text(g.nccl_us));
   if (g.hosts > 1) text += fmt::format(", {:.1f} MB over the network", g.over_network_bytes / 1e6);
-  if (g.later_us > 0) text += fmt::format("; {:.1f} us more for the results", g.later_us);
+  if (g.later_us > 0)
+    text += fmt::format(
+        "\nnot hidden {:.1f} us: launches{}{}", g.later_us,
+        g.addition_us > 0 ? fmt::format(", the addition of {:.1f} us", g.addition_us) : "",
+        g.op == operation::gemm_all_reduce ? ", the exchange of the results" : "");
   text += "\n\npath             us   measured   limit\n";
   for (path_time const& t : g.paths)
     text += fmt::format("{:<11} {:>7}   {:>8}   {}{}\n", name(t.via), us_text(t.us),

@@ -29,6 +29,8 @@ nlohmann::ordered_json group_plan_json(dist::group_plan const& g) {
           {"shard_us", g.own_us},
           {"rest_us", g.rest_us},
           {"exchange_us", g.exchange_us},
+          {"nccl_us", g.nccl_us},
+          {"addition_us", g.addition_us},
           {"later_us", g.later_us},
           {"bytes", g.bytes},
           {"network_bytes", g.over_network_bytes},

@@ -43,11 +43,13 @@ struct call_options {
   /// Rows of each rank; nothing: shards::even(M, ranks).
   std::optional<shards> rows;
   /// How the operation is cut. Nothing: path::pieces; on GPUs the path that `tilewright tune` has
-  /// stored for the call (path_table.hpp), or else below 512 rows path::direct if a rank sends at
-  /// most 512 KiB (4 MiB if NCCL does not serve the call), or else path::serial. Ranks may differ,
-  /// except for path::direct, and for path::serial of a group with a communicator. TW0904 refuses
-  /// path::direct if scales of A travel or a gate follows the sum; path::gated if K is split, if
-  /// ranks share a GPU, or if no kernel with a gate computes the GEMM (docs/several-gpus.md).
+  /// stored for the call (path_table.hpp), or else by M, K (all-gather) or N, the type and the
+  /// number of ranks: from 512 rows on pieces, or two pieces if a rank has less than 256 rows; else
+  /// path::direct if a rank sends at most 4 MiB and the model of plan.hpp has its exchange 2 us
+  /// faster than NCCL's; else path::serial. Ranks may differ, except for path::direct, and for
+  /// path::serial of a group with a communicator. TW0904 refuses path::direct if scales of A travel
+  /// or a gate follows the sum; path::gated if K is split, if ranks share a GPU, or if no kernel
+  /// with a gate computes the GEMM (docs/several-gpus.md).
   std::optional<path> via;
   /// K is split: partial results are float32 even where D is bf16 or f16. They are where D has 8
   /// bits; of integers without scales they are s32.

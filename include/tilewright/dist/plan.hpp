@@ -5,16 +5,18 @@
 // time of the communication: copies of v bytes in c copies take alpha c + v / B. Rows are divided
 // evenly over P ranks.
 //
-//   path         all-gather + GEMM, GEMM + reduce-scatter         GEMM + all-reduce
-//   serial       T(M) + C                                         T(M) + 2 C
-//   two-pieces   max(T(M / P), C) + T(M - M / P)                  C more
-//   pieces       max(P T(M / P), C + T(M / P))                    C more
-//   gated        max(G, C + G / P), all-gather alone              -
-//   direct       T(M) + E                                         its E
+//   path         time
+//   serial       T(M) + N
+//   two-pieces   max(T(M / P), C) + T(M - M / P) + L
+//   pieces       max(P T(M / P), C + T(M / P)) + L
+//   gated        max(G, C + G max(1 / P, 1 / W)) + L, all-gather alone
+//   direct       T(M) + E, and the addition S of a sum
 //
-// The exchange of the results of an all-reduce begins after the sum: nothing hides it. G is T(M) of
-// the fastest kernel with a gate, on one SM less. E is the time of the one launch that exchanges;
-// of an all-reduce it sends all rows to each peer.
+// N is the time of NCCL's collective. L is not hidden: the launches that begin a call and wait,
+// the addition S of partial results, and of an all-reduce the exchange of the results, which
+// begins after the sum. G is T(M) of the fastest kernel with a gate, on one SM less; W is the
+// number of tiles of its busiest SM: the last rows that arrive are at least a tile. E is the time
+// of the one launch that exchanges; of an all-reduce it sends all rows to each peer.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +33,17 @@ namespace tw::dist {
 /// How fast a GPU sends, bytes per microsecond in each direction, and the time of a copy without
 /// bytes in a queue of copies. The default was measured on two H200 with 18 NVLinks: copy engines
 /// pushed 64 MB at 382 GB/s each way, 1 MB in 5 us. network: of one GPU to other hosts; 400 Gb/s,
-/// not measured. direct: of the launch of path::direct; on two H200 it added 11, 15 and 24 us to a
-/// GEMM for 0.25, 0.5 and 1 MiB of partial results, 8 us for 0.5 MiB without a sum.
+/// not measured. The other times were fitted to the layers of tests/dist/measured_layers.hpp.
 struct link_rates {
   double bytes_per_us = 390e3, copy_us = 3;
   double network_bytes_per_us = 50e3;
-  double direct_us = 7, direct_bytes_per_us = 60e3;
+  double call_us = 7;  // launches that begin an exchange by copies and wait for it
+  double direct_us = 3.5, direct_bytes_per_us = 125e3;  // of the launch of path::direct
+  /// NCCL's collectives, with the launch before them: few bytes by one protocol, many by another.
+  double few_us = 10, few_bytes_per_us = 120e3;
+  double many_us = 25, many_bytes_per_us = 220e3;
+  /// The launch that adds partial results: 50 MB (read and written) in 17 us, 201 MB in 58.
+  double add_us = 3.7, add_bytes_per_us = 3.73e6;
   bool operator==(link_rates const&) const = default;
 };
 
@@ -50,13 +57,23 @@ double network_bytes(operation op, int ranks, int hosts, double m, double n, dou
                      double elem_bytes);
 /// C of the model.
 double exchange_us(link_rates const& l, double bytes, int copies, double over_network_bytes);
+/// N of the model, for bytes that a rank receives; an all-reduce receives twice exchanged_bytes().
+double nccl_us(link_rates const& l, double bytes);
+/// S of the model: `ranks` partial results of rows x cols elements of `partial_bytes` are read, and
+/// their sum is written with `result_bytes` an element.
+double addition_us(link_rates const& l, int ranks, double rows, double cols, double partial_bytes,
+                   double result_bytes);
 
-/// Times of the model for one exchange of C = exchange_us; `later_us` is added: nothing hides
-/// it.
+/// L of the model: the launches of a call, the addition, and of an all-reduce the exchange of the
+/// results, as long as the one before, and their copy to D. 0 of one rank.
+double unhidden_us(link_rates const& l, operation op, int ranks, double bytes, double exchange_us,
+                   double addition_us);
+
+/// Times of the model for one exchange of C = exchange_us, of serial of N; `later_us` is L.
 double serial_us(double gemm_us, double exchange_us, double later_us);
 double two_pieces_us(double own_us, double rest_us, double exchange_us, double later_us);
 double pieces_us(int ranks, double piece_us, double exchange_us, double later_us);
-double gated_us(int ranks, double gemm_us, double exchange_us);
+double gated_us(int ranks, double gemm_us, double waves, double exchange_us, double later_us);
 double direct_us(link_rates const& l, double gemm_us, double bytes);
 
 /// From this N of a rank (all-gather) or K of a rank (reduce-scatter) on, the GEMM takes as long as
@@ -82,7 +99,8 @@ struct group_plan {
   double gemm_us = 0;                        // of `whole`
   double own_us = 0, rest_us = 0;            // of the largest shard, and of the other rows
   double bytes = 0, over_network_bytes = 0;  // of one exchange
-  double exchange_us = 0, later_us = 0;
+  double exchange_us = 0, nccl_us = 0;       // C and N
+  double addition_us = 0, later_us = 0;      // S of this rank's rows, and L
   double hidden_from = 0;
   std::vector<path_time> paths;    // that the call can take, in the order of `path`
   std::optional<gemm_plan> gated;  // its GEMM with a gate
@@ -108,7 +126,8 @@ struct group_plan {
 
 /// Plans the GEMM of one rank (dist/gemm.hpp) on `ranks` GPUs like `dev`. The path that was
 /// measured to be the fastest is chosen. Without a measurement another path than serial is chosen
-/// if it is predicted to take at most 0.95 of the time. peers_write: the GPUs write each other's
+/// if it is predicted to take at most 0.95 of the time, and gated in no case, as calls take it only
+/// if it is named or was measured to be the fastest. peers_write: the GPUs write each other's
 /// memory (P2P). If they do not, NCCL exchanges by host memory, and times with the exchange are
 /// NaN.
 /// Throws as plan_gemm(); TW0903 for ranks that are not 1 to 4096, or hosts that do not divide

@@ -40,7 +40,14 @@ class call_in_time {
         via_(via),
         rows_(shards::even(g.problem.m, g.ranks)),
         of_(static_cast<std::size_t>(g.ranks)) {
-    for (rank_queues& q : of_) q.sent_at.assign(static_cast<std::size_t>(g.ranks), 0);
+    // All of L but the addition and the results; their exchange has separate copies.
+    bool const results = g.op == dist::operation::gemm_all_reduce;
+    double const launches =
+        by_copies() ? g.later_us - g.addition_us - (results ? g.exchange_us : 0) : 0;
+    for (rank_queues& q : of_) {
+      q.gemms = q.copies = launches;
+      q.sent_at.assign(static_cast<std::size_t>(g.ranks), 0);
+    }
   }
 
   std::vector<call_block> blocks() {
@@ -59,13 +66,15 @@ class call_in_time {
         multiply(r, step.rows);
         for (int const to : step.sends_to) send(r, to, of_[at(r)].gemms);
       }
-    if (g_.op == dist::operation::gemm_all_reduce && via_ != path::direct) {
-      std::vector<double> added(of_.size());
-      for (int r = 0; r < g_.ranks; ++r) {
-        for (int p = 0; p < g_.ranks; ++p)
-          if (p != r) wait(r, p);
-        added[at(r)] = of_[at(r)].gemms;
-      }
+    if (!by_copies()) return blocks_;
+    std::vector<double> added(of_.size());
+    for (int r = 0; r < g_.ranks; ++r) {
+      for (int p = 0; p < g_.ranks; ++p)
+        if (p != r) wait(r, p);
+      added[at(r)] = of_[at(r)].gemms + g_.addition_us;
+      blocks_.push_back({r, false, of_[at(r)].gemms, added[at(r)], {}});
+    }
+    if (g_.op == dist::operation::gemm_all_reduce) {
       for (int r = 0; r < g_.ranks; ++r)
         for (int i = 1; i < g_.ranks; ++i) send(r, dist::receiver(g_.ranks, r, i), added[at(r)]);
     }
@@ -74,6 +83,9 @@ class call_in_time {
 
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  /// Copies and launches of ours, not NCCL's collective or one exchange.
+  bool by_copies() const { return g_.ranks > 1 && via_ != path::serial && via_ != path::direct; }
 
   /// The tiles of a GEMM with a gate are in the order of pieces.
   std::vector<dist::gather_step> steps_of(int rank) const {
@@ -89,7 +101,8 @@ class call_in_time {
   void send(int rank, int to, double not_before) {
     rank_queues& q = of_[at(rank)];
     double const begin = std::max(q.copies, not_before);
-    q.copies = begin + g_.exchange_us / std::max(1, g_.ranks - 1);
+    double const us = via_ == path::serial ? g_.nccl_us : g_.exchange_us;
+    q.copies = begin + us / std::max(1, g_.ranks - 1);
     q.sent_at[at(to)] = q.copies;
     blocks_.push_back({rank, true, begin, q.copies, {}, to});
   }
@@ -141,13 +154,19 @@ std::string call_timeline_svg(dist::group_plan const& g) {
     for (call_block const& b : all[i]) {
       if (b.copy && b.rank != 0) continue;
       double const w = x(b.end) - x(b.begin), y = first + (b.copy ? g.ranks : b.rank) * row;
+      bool const adds = !b.copy && b.rows.empty();
       std::string const label = b.copy ? fmt::format("to {}", b.peer)
+                                : adds ? "add"
                                        : fmt::format("rows {}-{}", b.rows.begin, b.rows.end() - 1);
       text += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
           "stroke=\"{}\" stroke-width=\"0.5\"><title>{}: {:.1f} to {:.1f} us</title></rect>\n",
           x(b.begin), y, w, bar, paint.fill[b.copy ? 1 : 0], paint.line,
-          xml_text((b.copy ? "copy " : "GEMM of ") + label), b.begin, b.end);
+          xml_text((b.copy ? "copy "
+                    : adds ? ""
+                           : "GEMM of ") +
+                   label),
+          b.begin, b.end);
       constexpr double pixels_of_char = 6.2;
       if (w > pixels_of_char * static_cast<double>(label.size()) + 4)
         text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x(b.begin) + 4, y + 12,
