@@ -25,7 +25,9 @@ std::string matrix_text(char const* matrix, matrix_desc const& m) {
 /// The epilogue of the problem, for a message: " with a gate".
 std::string epilogue_text(gemm_problem const& p) {
   auto const kind = epilogue_needed(p);
-  return kind ? std::string(" ") + all_epilogues[*kind].text : "";
+  return kind && operands_needed(p) != epilogue_operands{}
+             ? std::string(" ") + all_epilogues[*kind].text
+             : "";
 }
 
 /// Changes of a problem, tried one by one.
@@ -95,13 +97,13 @@ rejection no_kernel_for_weights(gemm_problem const& p, device const& dev, has_pl
     q.epilogue.row_weight = {};
     return std::exchange(q.groups, std::nullopt).has_value();
   });
-  return {
-      "TW0467", "a GEMM with 4-bit weights",
-      fmt::format("{} weights, {} {} activations, D {} {}{}{}, compute capability {}", text_of(f),
-                  word_of(other.ord), name(other.type), word_of(p.d.ord), name(p.d.type),
-                  p.groups ? ", groups" : "", epilogue_text(p), dev.compute_capability / 10.0),
-      tried.text("a format and types that a Hopper kernel has"),
-      "docs/weights4.md lists the kernels"};
+  return {"TW0467", "a GEMM with 4-bit weights",
+          fmt::format("{} weights, {} {} activations, D {} {}{}{}, compute capability {:.1f}",
+                      text_of(f), word_of(other.ord), name(other.type), word_of(p.d.ord),
+                      name(p.d.type), p.groups ? ", groups" : "", epilogue_text(p),
+                      dev.compute_capability / 10.0),
+          tried.text("a format and types that a Hopper kernel has"),
+          "docs/weights4.md lists the kernels"};
 }
 
 rejection no_kernel_for_groups(gemm_problem const& p, gemm_operands const& o, device const& dev,

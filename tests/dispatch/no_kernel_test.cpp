@@ -125,7 +125,7 @@ TEST(NoKernel, OfGroupsAndWeightsNamesTheChanges) {
       why(p),
       "TW0467 a GEMM with 4-bit weights: int4, f16 scales of 16 elements, integer zero points "
       "weights, row-major f16 activations, D row-major f16 with a fused epilogue, compute "
-      "capability 9 / alpha and beta C alone, the epilogue separately, or bf16 activations "
+      "capability 9.0 / alpha and beta C alone, the epilogue separately, or bf16 activations "
       "and D, and weights with scales of bf16");
   p.weights_b.group = 32;
   EXPECT_NE(why(p).substr(0, 6), "TW0467");  // TW0505 if it is not built
