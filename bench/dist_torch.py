@@ -277,7 +277,8 @@ def measure(layer, rounds, machine):
     warm_up(layer, machine)
     samples, names = {key: [] for key in runs}, list(runs)
     for i in range(rounds):
-        for key in names[i % len(names):] + names[:i % len(names)]:
+        turn = names[i % len(names):] + names[:i % len(names)]
+        for key in turn if i % 2 == 0 else turn[::-1]:
             samples[key].append(burst(*runs[key], machine))
     for (name, how), us in samples.items():
         median = statistics.median(us)

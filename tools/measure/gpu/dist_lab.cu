@@ -356,7 +356,10 @@ class gpu_dist_lab final : public dist_lab {
     check(cudaEventCreate(&end), "event");
     for (int round = 0; round < rounds; ++round)
       for (std::size_t q = 0; q < methods.size(); ++q) {
-        std::size_t const m = (q + static_cast<std::size_t>(round)) % methods.size();
+        // Backwards in every second round: a method leaves the GPU warmer or colder.
+        std::size_t const count = methods.size();
+        std::size_t const turn = (q + static_cast<std::size_t>(round)) % count;
+        std::size_t const m = round % 2 == 0 ? turn : count - 1 - turn;
         together();
         for (int i = 0; i < warm; ++i) run_two(methods[m], layer.stream());
         check(cudaEventRecord(start, layer.stream()), "event");
