@@ -7,12 +7,12 @@ namespace tw::test {
 namespace {
 
 using memory = hazard_smem&;
-using args = protocol_params const&;
+using protocol_args = protocol_params const&;
 
 std::uint32_t* word(hazard_smem& s, int i) { return reinterpret_cast<std::uint32_t*>(&s.x[i]); }
 
 TEST_P(Protocol, AtomicsOfOneWordOfSharedMemory) {
-  expect_clean([]<bool>(memory s, args) {
+  expect_clean([]<bool>(memory s, protocol_args) {
     if (thread_id() < 4) *word(s, thread_id()) = 0;
     cta_sync();
     atomic_add<mem_order::relaxed, scope::cta>(word(s, thread_id() % 4), 1);
@@ -25,7 +25,7 @@ TEST_P(Protocol, AtomicsOfOneWordOfSharedMemory) {
 
 /// docs/decisions/0037: a race, whatever is written; one atomic instruction is none.
 TEST_P(Protocol, AllThreadsStoreOneValue) {
-  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, args) {
+  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) *word(s, 0) = 0;
     cta_sync();
     if (Broken)
@@ -38,7 +38,7 @@ TEST_P(Protocol, AllThreadsStoreOneValue) {
 }
 
 TEST_P(Protocol, AFlagInSharedMemoryIsAnOrdinaryVariable) {
-  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, args) {
+  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) *word(s, 0) = 0;
     cta_sync();
     if (thread_id() == 0) {
@@ -57,7 +57,7 @@ TEST_P(Protocol, AFlagInSharedMemoryIsAnOrdinaryVariable) {
 }
 
 TEST_P(Protocol, AtomicBesideAnOrdinaryLoad) {
-  expect("E0024", "An ordinary load reads x of CTA 0", []<bool Broken>(memory s, args) {
+  expect("E0024", "An ordinary load reads x of CTA 0", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) s.x[0] = 0;
     cta_sync();
     if (thread_id() < 32) red_add<mem_order::relaxed, scope::cta>(word(s, 0), 1);
@@ -68,15 +68,16 @@ TEST_P(Protocol, AtomicBesideAnOrdinaryLoad) {
 }
 
 TEST_P(Protocol, AtomicOnMemoryThatNoThreadHasWritten) {
-  expect("E0029", "An atomic operation changes x of CTA 0", []<bool Broken>(memory s, args) {
-    if (!Broken && thread_id() == 0) s.x[0] = 0;
-    cta_sync();
-    atomic_add<mem_order::relaxed, scope::cta>(word(s, 0), 1);
-  });
+  expect("E0029", "An atomic operation changes x of CTA 0",
+         []<bool Broken>(memory s, protocol_args) {
+           if (!Broken && thread_id() == 0) s.x[0] = 0;
+           cta_sync();
+           atomic_add<mem_order::relaxed, scope::cta>(word(s, 0), 1);
+         });
 }
 
 TEST_P(Protocol, AtomicsThenATmaStore) {
-  expect("E0025", "changed atomically", []<bool Broken>(memory s, args p) {
+  expect("E0025", "changed atomically", []<bool Broken>(memory s, protocol_args p) {
     fill(s.a[0]);
     fence_proxy_async();
     cta_sync();
@@ -89,7 +90,7 @@ TEST_P(Protocol, AtomicsThenATmaStore) {
 }
 
 TEST_P(Protocol, LockInSharedMemory) {
-  expect("E0024", "x+0x4", []<bool Broken>(memory s, args) {
+  expect("E0024", "x+0x4", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) s.x[0] = s.x[1] = 0;
     cta_sync();
     if (lane_id() != 0) return;
@@ -102,7 +103,7 @@ TEST_P(Protocol, LockInSharedMemory) {
 
 /// A spin without backoff() lets the others run too.
 TEST_P(Protocol, SpinOnAnExchangeOfSharedMemory) {
-  expect_clean([]<bool>(memory s, args) {
+  expect_clean([]<bool>(memory s, protocol_args) {
     if (thread_id() == 0) s.x[0] = s.x[1] = 0;
     cta_sync();
     if (lane_id() != 0) return;
@@ -117,7 +118,7 @@ TEST_P(Protocol, SpinOnAnExchangeOfSharedMemory) {
 /// Lanes that poll do not keep other lanes and other CTAs from running.
 TEST_P(Protocol, EveryThreadPollsAFlagOfAnotherCta) {
   expect_clean(
-      []<bool>(memory, args p) {
+      []<bool>(memory, protocol_args p) {
         if (cta_id() == 1 && thread_id() == 40) store_release(p.words, 1U);
         if (cta_id() == 0)
           while (load_acquire(p.words) == 0) backoff();
@@ -126,7 +127,7 @@ TEST_P(Protocol, EveryThreadPollsAFlagOfAnotherCta) {
 }
 
 TEST_P(Protocol, FlagInSharedMemoryBeforeATmaStore) {
-  expect("E0025", "a[0]", []<bool Broken>(memory s, args p) {
+  expect("E0025", "a[0]", []<bool Broken>(memory s, protocol_args p) {
     if (thread_id() == 0) s.x[0] = 0;
     cta_sync();
     if (thread_id() == 32) {
@@ -141,7 +142,7 @@ TEST_P(Protocol, FlagInSharedMemoryBeforeATmaStore) {
 }
 
 TEST_P(Protocol, CounterOfTheClusterWithTheScopeOfACta) {
-  expect<32, 2>("E0024", "does not hold the other's CTA", []<bool Broken>(memory s, args) {
+  expect<32, 2>("E0024", "does not hold the other's CTA", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) s.x[0] = 0;
     cluster_sync();
     atomic_add<mem_order::relaxed, Broken ? scope::cta : scope::cluster>(dsmem(word(s, 0), 0), 1);
@@ -152,14 +153,14 @@ TEST_P(Protocol, CounterOfTheClusterWithTheScopeOfACta) {
 TEST_P(Protocol, CounterOfTheGridWithTheScopeOfACta) {
   expect(
       "E0042", "does not hold the other's CTA",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(memory, protocol_args p) {
         red_add<mem_order::relaxed, Broken ? scope::cta : scope::gpu>(p.words, 1);
       },
       2);
 }
 
 TEST_P(Protocol, AtomicOnAPeerThatHasEnded) {
-  expect<32, 2>("E0016", "which has ended", []<bool Broken>(memory s, args) {
+  expect<32, 2>("E0016", "which has ended", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) s.x[0] = 0;
     cluster_sync();
     if (cluster_rank() == 0) {
@@ -181,7 +182,7 @@ void all_fence() {
     fence_acq_rel();
 }
 template <handover How, bool Sequential>
-void hand_over(args p) {
+void hand_over(protocol_args p) {
   if (cta_id() == 0) {
     p.floats[thread_id()] = 1;
     if (How == handover::fence_by_all_before) all_fence<Sequential>();
@@ -203,7 +204,7 @@ void hand_over(args p) {
 TEST_P(Protocol, SequentialFenceOfEveryThread) {
   expect(
       "E0042", "without release",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(memory, protocol_args p) {
         hand_over<Broken ? handover::nothing : handover::fence_by_all_before, true>(p);
       },
       2);
@@ -214,7 +215,7 @@ TEST_P(Protocol, SequentialFenceOfEveryThread) {
 TEST_P(Protocol, AcqRelFenceOfEveryThreadBeforeTheBarrier) {
   expect(
       "E0042", "nothing orders the two",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(memory, protocol_args p) {
         hand_over<Broken ? handover::fence_by_all_before : handover::fence_by_one_after, false>(p);
       },
       2);
@@ -223,7 +224,7 @@ TEST_P(Protocol, AcqRelFenceOfEveryThreadBeforeTheBarrier) {
 TEST_P(Protocol, SequentialFenceOfTheWrongScope) {
   expect(
       "E0042", "nothing orders the two",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(memory, protocol_args p) {
         if (cta_id() == 0) {
           p.floats[thread_id()] = 1;
           fence_sc<Broken ? scope::cta : scope::gpu>();
@@ -240,7 +241,7 @@ TEST_P(Protocol, SequentialFenceOfTheWrongScope) {
 
 /// The usual end of a sum over CTAs: all threads of the last CTA run the fence, after a barrier.
 TEST_P(Protocol, SequentialFenceOfEveryReader) {
-  auto const last_cta = []<bool Broken>(memory s, args p) {
+  auto const last_cta = []<bool Broken>(memory s, protocol_args p) {
     p.floats[128 * cta_id() + thread_id()] = 1;
     fence_sc();
     cta_sync();
@@ -260,7 +261,7 @@ TEST_P(Protocol, SequentialFenceOfEveryReader) {
 TEST_P(Protocol, SequentialFenceOfReadersWhoseWritersReleaseOnly) {
   expect(
       "E0042", "nothing orders the two",
-      []<bool Broken>(memory s, args p) {
+      []<bool Broken>(memory s, protocol_args p) {
         if (cta_id() == 0) {
           p.floats[thread_id()] = 1;
           cta_sync();
@@ -278,7 +279,7 @@ TEST_P(Protocol, SequentialFenceOfReadersWhoseWritersReleaseOnly) {
 
 /// The atomic addition that follows does not hide the ordinary store.
 TEST_P(Protocol, OrdinaryStoreBeforeAnAtomicOfTheSameThread) {
-  expect("E0024", "tensor_at", []<bool Broken>(memory s, args) {
+  expect("E0024", "tensor_at", []<bool Broken>(memory s, protocol_args) {
     if (thread_id() == 0) s.tensor_at = 0;
     if (!Broken) cta_sync();
     atomic_add<mem_order::relaxed, scope::cta>(&s.tensor_at, 1U);
@@ -291,7 +292,7 @@ TEST_P(Protocol, OrdinaryStoreBeforeAnAtomicOfTheSameThread) {
 TEST_P(Protocol, SequentialFenceOfSomeThreads) {
   expect(
       "E0042", "nothing orders the two",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(memory, protocol_args p) {
         if (cta_id() == 0) {
           p.floats[thread_id()] = 1;
           if (!Broken || thread_id() < 64) fence_sc();
@@ -309,7 +310,7 @@ TEST_P(Protocol, SequentialFenceOfSomeThreads) {
 /// polled, at the line where release or acquire is missing.
 constexpr int flag_store_line = __LINE__ + 7, flag_load_line = __LINE__ + 12;
 template <bool Release, bool Acquire>
-void through_a_flag_and_a_counter(args p) {
+void through_a_flag_and_a_counter(protocol_args p) {
   if (thread_id() != 0) return;
   if (cta_id() == 0) {
     p.floats[0] = 1;
@@ -331,14 +332,16 @@ TEST_P(Protocol, CauseNamesTheFlagWithoutReleaseNotTheWorkCounter) {
       "atomics_test.cpp:" + std::to_string(flag_store_line) + " without release";
   expect(
       "E0042", line.c_str(),
-      []<bool Broken>(memory, args p) { through_a_flag_and_a_counter<!Broken, true>(p); }, 2);
+      []<bool Broken>(memory, protocol_args p) { through_a_flag_and_a_counter<!Broken, true>(p); },
+      2);
 }
 TEST_P(Protocol, CauseNamesTheFlagWithoutAcquireNotTheWorkCounter) {
   std::string const line =
       "atomics_test.cpp:" + std::to_string(flag_load_line) + " without acquire";
   expect(
       "E0042", line.c_str(),
-      []<bool Broken>(memory, args p) { through_a_flag_and_a_counter<true, !Broken>(p); }, 2);
+      []<bool Broken>(memory, protocol_args p) { through_a_flag_and_a_counter<true, !Broken>(p); },
+      2);
 }
 
 }  // namespace

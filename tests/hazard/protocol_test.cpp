@@ -6,12 +6,12 @@ namespace tw::test {
 namespace {
 
 using memory = hazard_smem&;
-using args = protocol_params const&;
+using protocol_args = protocol_params const&;
 
 // Barriers are instructions of whole warps, of the threads that have not ended.
 
 TEST_P(Protocol, LanesAtTwoNamedBarriers) {
-  expect("E0053", "named_barrier_sync 2", []<bool Broken>(memory, args) {
+  expect("E0053", "named_barrier_sync 2", []<bool Broken>(memory, protocol_args) {
     bool const first = Broken ? lane_id() < 16 : warp_id() < 2;
     if (first)
       named_barrier_sync(1, 64);
@@ -21,7 +21,7 @@ TEST_P(Protocol, LanesAtTwoNamedBarriers) {
 }
 
 TEST_P(Protocol, LanesAtTwoCtaSyncs) {
-  expect("E0053", "cta_sync at", []<bool Broken>(memory, args) {
+  expect("E0053", "cta_sync at", []<bool Broken>(memory, protocol_args) {
     if (Broken && lane_id() == 5)
       cta_sync();
     else
@@ -30,7 +30,7 @@ TEST_P(Protocol, LanesAtTwoCtaSyncs) {
 }
 
 TEST_P(Protocol, LanesAtTheClusterBarrierAndAtAnother) {
-  expect<128, 2>("E0053", "cluster_arrive", []<bool Broken>(memory, args) {
+  expect<128, 2>("E0053", "cluster_arrive", []<bool Broken>(memory, protocol_args) {
     if (!Broken || lane_id() % 2 == 0) cluster_arrive();
     cta_sync();
     if (Broken && lane_id() % 2 == 1) cluster_arrive();
@@ -39,7 +39,7 @@ TEST_P(Protocol, LanesAtTheClusterBarrierAndAtAnother) {
 }
 
 TEST_P(Protocol, CtaSyncWithoutWarpsThatHaveEnded) {
-  expect_clean([]<bool>(memory s, args) {
+  expect_clean([]<bool>(memory s, protocol_args) {
     if (warp_id() == 2) return;
     s.x[thread_id()] = 1;
     cta_sync();
@@ -50,7 +50,7 @@ TEST_P(Protocol, CtaSyncWithoutWarpsThatHaveEnded) {
 }
 
 TEST_P(Protocol, WarpSyncWithoutLanesThatHaveEnded) {
-  expect_clean([]<bool>(memory s, args) {
+  expect_clean([]<bool>(memory s, protocol_args) {
     if (lane_id() >= 20) return;
     s.x[thread_id()] = 1;
     warp_sync();
@@ -59,7 +59,7 @@ TEST_P(Protocol, WarpSyncWithoutLanesThatHaveEnded) {
 }
 
 TEST_P(Protocol, CtaSyncOfAnyNumberOfThreads) {
-  auto const exchange = []<bool>(memory s, args) {
+  auto const exchange = []<bool>(memory s, protocol_args) {
     s.x[thread_id()] = 1;
     cta_sync();
     s.a[0][thread_id()] = static_cast<std::uint64_t>(s.x[thread_count() - 1 - thread_id()]);
@@ -69,7 +69,7 @@ TEST_P(Protocol, CtaSyncOfAnyNumberOfThreads) {
 }
 
 TEST_P(Protocol, NamedBarrierStillCountsThreadsThatHaveEnded) {
-  expect("E0001", "named barrier 1", []<bool Broken>(memory, args) {
+  expect("E0001", "named barrier 1", []<bool Broken>(memory, protocol_args) {
     if (Broken && warp_id() == 2) return;
     named_barrier_sync(1, 128);
   });
@@ -78,7 +78,7 @@ TEST_P(Protocol, NamedBarrierStillCountsThreadsThatHaveEnded) {
 // Accumulators hold nothing until they are set.
 
 TEST_P(Protocol, FirstWgmmaAccumulates) {
-  expect("E0054", "never set", []<bool Broken>(memory s, args p) {
+  expect("E0054", "never set", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);
     s.full[0].wait(0);
@@ -92,7 +92,7 @@ TEST_P(Protocol, FirstWgmmaAccumulates) {
 }
 
 TEST_P(Protocol, SecondAccumulatorIsNotZeroed) {
-  expect("E0054", "never set", []<bool Broken>(memory s, args p) {
+  expect("E0054", "never set", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);
     s.full[0].wait(0);
@@ -110,7 +110,7 @@ TEST_P(Protocol, SecondAccumulatorIsNotZeroed) {
 }
 
 TEST_P(Protocol, AccumulatorThatIsSetInPartGivesNaN) {
-  expect_clean([]<bool>(memory s, args) {
+  expect_clean([]<bool>(memory s, protocol_args) {
     accumulator<64> acc;
     acc[0] = 1;
     s.x[thread_id()] = acc[0];
@@ -121,30 +121,32 @@ TEST_P(Protocol, AccumulatorThatIsSetInPartGivesNaN) {
 // Instructions of one state space; addresses are multiples of the size.
 
 TEST_P(Protocol, AtomicAddOnAVariableOfTheThread) {
-  expect("E0055", "An atomic operation is given a variable", []<bool Broken>(memory s, args p) {
-    std::uint32_t own = 0;
-    atomic_add<mem_order::relaxed>(Broken ? &own : p.words, 1);
-    s.x[thread_id()] = static_cast<float>(own);
-  });
+  expect("E0055", "An atomic operation is given a variable",
+         []<bool Broken>(memory s, protocol_args p) {
+           std::uint32_t own = 0;
+           atomic_add<mem_order::relaxed>(Broken ? &own : p.words, 1);
+           s.x[thread_id()] = static_cast<float>(own);
+         });
 }
 
 TEST_P(Protocol, PollOfAVariableOfTheThread) {
-  expect("E0055", "An atomic load is given a variable", []<bool Broken>(memory s, args p) {
+  expect("E0055", "An atomic load is given a variable", []<bool Broken>(memory s, protocol_args p) {
     std::uint32_t own = 0;
     s.x[thread_id()] = static_cast<float>(load_acquire(Broken ? &own : p.words));
   });
 }
 
 TEST_P(Protocol, LoadOf16BytesOfSharedMemory) {
-  expect("E0055", "global memory and is given x of CTA 0", []<bool Broken>(memory s, args p) {
-    s.x[thread_id()] = 0;
-    void const* const from = Broken ? static_cast<void const*>(s.x) : p.words;
-    if (thread_id() == 0) s.x[0] = static_cast<float>(load_16(from).r[0]);
-  });
+  expect("E0055", "global memory and is given x of CTA 0",
+         []<bool Broken>(memory s, protocol_args p) {
+           s.x[thread_id()] = 0;
+           void const* const from = Broken ? static_cast<void const*>(s.x) : p.words;
+           if (thread_id() == 0) s.x[0] = static_cast<float>(load_16(from).r[0]);
+         });
 }
 
 TEST_P(Protocol, CopyFromSharedMemory) {
-  expect("E0055", "The source of a cp.async takes", []<bool Broken>(memory s, args p) {
+  expect("E0055", "The source of a cp.async takes", []<bool Broken>(memory s, protocol_args p) {
     if (thread_id() == 0) cp_async<4>(&s.x[8], Broken ? static_cast<void const*>(s.x) : p.words);
     cp_async_commit();
     cp_async_wait<0>();
@@ -156,22 +158,24 @@ struct alignas(16) four {
 };
 
 TEST_P(Protocol, SixteenBytesOfSharedMemoryAtFour) {
-  expect("E0047", "a store of 8 bytes is not a multiple of 8", []<bool Broken>(memory s, args p) {
-    auto* const to = reinterpret_cast<four*>(s.x + 4 * thread_id() + (Broken ? 1 : 0));
-    *to = reinterpret_cast<four const*>(p.floats)[thread_id()];
-  });
+  expect("E0047", "a store of 8 bytes is not a multiple of 8",
+         []<bool Broken>(memory s, protocol_args p) {
+           auto* const to = reinterpret_cast<four*>(s.x + 4 * thread_id() + (Broken ? 1 : 0));
+           *to = reinterpret_cast<four const*>(p.floats)[thread_id()];
+         });
 }
 
 TEST_P(Protocol, EightBytesOfGlobalMemoryAtFour) {
-  expect("E0047", "a load of 8 bytes is not a multiple of 8", []<bool Broken>(memory s, args p) {
-    auto const* const from =
-        reinterpret_cast<std::uint64_t const*>(p.words + 2 * thread_id() + (Broken ? 1 : 0));
-    s.a[0][thread_id()] = *from;
-  });
+  expect("E0047", "a load of 8 bytes is not a multiple of 8",
+         []<bool Broken>(memory s, protocol_args p) {
+           auto const* const from =
+               reinterpret_cast<std::uint64_t const*>(p.words + 2 * thread_id() + (Broken ? 1 : 0));
+           s.a[0][thread_id()] = *from;
+         });
 }
 
 TEST_P(Protocol, FourBytesOfSharedMemoryAtTwo) {
-  expect("E0047", "a store of 4 bytes", []<bool Broken>(memory s, args) {
+  expect("E0047", "a store of 4 bytes", []<bool Broken>(memory s, protocol_args) {
     auto* const bytes = reinterpret_cast<std::byte*>(s.x) + 4 * thread_id() + (Broken ? 2 : 0);
     *reinterpret_cast<float*>(bytes) = 1;
   });
@@ -180,7 +184,7 @@ TEST_P(Protocol, FourBytesOfSharedMemoryAtTwo) {
 // The life of an mbarrier.
 
 TEST_P(Protocol, InitOfAnMbarrierOnceMore) {
-  expect("E0056", "which is an mbarrier already", []<bool Broken>(memory s, args p) {
+  expect("E0056", "which is an mbarrier already", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);
     s.full[0].wait(0);
@@ -190,7 +194,7 @@ TEST_P(Protocol, InitOfAnMbarrierOnceMore) {
 }
 
 TEST_P(Protocol, InitWhileAPhaseIsOpen) {
-  expect("E0056", "whose phase is not complete", []<bool Broken>(memory s, args) {
+  expect("E0056", "whose phase is not complete", []<bool Broken>(memory s, protocol_args) {
     make_barriers(s);
     if (thread_id() == 0) {
       s.full[0].expect_tx(16);
@@ -203,7 +207,7 @@ TEST_P(Protocol, InitWhileAPhaseIsOpen) {
 }
 
 TEST_P(Protocol, OrdinaryStoreOverAnMbarrier) {
-  expect("E0057", "writes to full[1]", []<bool Broken>(memory s, args) {
+  expect("E0057", "writes to full[1]", []<bool Broken>(memory s, protocol_args) {
     make_barriers(s);
     auto* const word = reinterpret_cast<std::uint32_t*>(&s.full[1]);
     if (Broken && thread_id() == 3) word[1] = 0;
@@ -211,7 +215,7 @@ TEST_P(Protocol, OrdinaryStoreOverAnMbarrier) {
 }
 
 TEST_P(Protocol, TmaLoadOverMbarriers) {
-  expect("E0057", "A TMA load writes to", []<bool Broken>(memory s, args p) {
+  expect("E0057", "A TMA load writes to", []<bool Broken>(memory s, protocol_args p) {
     auto* const inside = reinterpret_cast<mbarrier*>(&s.b[1][8]);
     make_barriers(s);
     if (thread_id() == 0) {
@@ -227,19 +231,20 @@ TEST_P(Protocol, TmaLoadOverMbarriers) {
 // Groups that no thread committed.
 
 TEST_P(Protocol, TmaStoreWithoutCommit) {
-  expect("E0011", "tma_store_commit() after the stores", []<bool Broken>(memory s, args p) {
-    fill(s.a[0]);
-    fence_proxy_async();
-    cta_sync();
-    if (thread_id() != 0) return;
-    tma_store(p.inner, s.a[0], tma_coord{0, 0});
-    if (!Broken) tma_store_commit();
-    tma_store_wait_read<0>();
-  });
+  expect("E0011", "tma_store_commit() after the stores",
+         []<bool Broken>(memory s, protocol_args p) {
+           fill(s.a[0]);
+           fence_proxy_async();
+           cta_sync();
+           if (thread_id() != 0) return;
+           tma_store(p.inner, s.a[0], tma_coord{0, 0});
+           if (!Broken) tma_store_commit();
+           tma_store_wait_read<0>();
+         });
 }
 
 TEST_P(Protocol, BufferOfAnUncommittedTmaStoreIsReused) {
-  expect("E0028", "tma_store_commit() after it", []<bool Broken>(memory s, args p) {
+  expect("E0028", "tma_store_commit() after it", []<bool Broken>(memory s, protocol_args p) {
     fill(s.a[0]);
     fence_proxy_async();
     cta_sync();
@@ -258,7 +263,7 @@ TEST_P(Protocol, BufferOfAnUncommittedTmaStoreIsReused) {
 }
 
 TEST_P(Protocol, CpAsyncWithoutCommit) {
-  expect("E0045", "cp_async_commit() after it", []<bool Broken>(memory s, args p) {
+  expect("E0045", "cp_async_commit() after it", []<bool Broken>(memory s, protocol_args p) {
     cp_async<16>(&s.a[0][2 * thread_id()], p.floats + 4 * thread_id());
     if (!Broken) cp_async_commit();
     cp_async_wait<0>();
@@ -267,21 +272,22 @@ TEST_P(Protocol, CpAsyncWithoutCommit) {
 }
 
 TEST_P(Protocol, WgmmaWithoutCommit) {
-  expect("E0030", "wgmma_commit() after the last wgmma", []<bool Broken>(memory s, args p) {
-    make_barriers(s);
-    load_box(p, s.a[0], s.full[0]);
-    s.full[0].wait(0);
-    accumulator<64> acc;
-    wgmma_fence(acc);
-    multiply(acc, operand(s.a[0]), operand(s.a[0]));
-    if (!Broken) wgmma_commit();
-    wgmma_wait<0>(acc);
-    s.x[thread_id()] = acc[0];
-  });
+  expect("E0030", "wgmma_commit() after the last wgmma",
+         []<bool Broken>(memory s, protocol_args p) {
+           make_barriers(s);
+           load_box(p, s.a[0], s.full[0]);
+           s.full[0].wait(0);
+           accumulator<64> acc;
+           wgmma_fence(acc);
+           multiply(acc, operand(s.a[0]), operand(s.a[0]));
+           if (!Broken) wgmma_commit();
+           wgmma_wait<0>(acc);
+           s.x[thread_id()] = acc[0];
+         });
 }
 
 TEST_P(Protocol, EndWithAWgmmaThatNoThreadCommitted) {
-  expect("E0012", "never committed", []<bool Broken>(memory s, args p) {
+  expect("E0012", "never committed", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);
     s.full[0].wait(0);
@@ -296,16 +302,17 @@ TEST_P(Protocol, EndWithAWgmmaThatNoThreadCommitted) {
 // The end of a CTA while bytes are under way to it.
 
 TEST_P(Protocol, EndWithATmaLoadInFlight) {
-  expect("E0036", "wait() on that barrier for that phase", []<bool Broken>(memory s, args p) {
-    make_barriers(s);
-    load_box(p, s.a[0], s.full[0]);
-    if (!Broken) s.full[0].wait(0);
-  });
+  expect("E0036", "wait() on that barrier for that phase",
+         []<bool Broken>(memory s, protocol_args p) {
+           make_barriers(s);
+           load_box(p, s.a[0], s.full[0]);
+           if (!Broken) s.full[0].wait(0);
+         });
 }
 
 TEST_P(Protocol, PeerDoesNotWaitForAMulticast) {
   expect<128, 2>("E0036", "waits on its own barrier for that phase",
-                 []<bool Broken>(memory s, args p) {
+                 []<bool Broken>(memory s, protocol_args p) {
                    make_barriers(s);
                    if (thread_id() == 0) {
                      s.full[0].arrive_expect_tx(8192);
@@ -320,7 +327,7 @@ TEST_P(Protocol, PeerDoesNotWaitForAMulticast) {
 // Registers as a protocol of all warpgroups.
 
 TEST_P(Protocol, WarpgroupThatNeverGivesUpItsRegisters) {
-  expect<384>("E0008", "never gives up registers", []<bool Broken>(memory, args) {
+  expect<384>("E0008", "never gives up registers", []<bool Broken>(memory, protocol_args) {
     if (warpgroup_id() != 0)
       set_max_regs_inc<232>();
     else if (!Broken)
@@ -331,7 +338,7 @@ TEST_P(Protocol, WarpgroupThatNeverGivesUpItsRegisters) {
 // CTAs that wait for one that has not started; polls without a pause.
 
 TEST_P(Protocol, WaitForACtaThatIsNotResident) {
-  auto const chain = []<bool Broken>(memory s, args p) {
+  auto const chain = []<bool Broken>(memory s, protocol_args p) {
     int const before = Broken ? cta_id() + 1 : cta_id() - 1;
     if (thread_id() == 0 && before >= 0 && before < cta_count())
       while (load_acquire(p.words + before) == 0) {
@@ -353,7 +360,7 @@ TEST_P(Protocol, WaitForACtaThatIsNotResident) {
 TEST_P(Protocol, EveryCtaStoresWhatIsTheLastOnes) {
   expect(
       "E0042", "stores the element in two CTAs",
-      []<bool Broken>(memory s, args p) {
+      []<bool Broken>(memory s, protocol_args p) {
         if (thread_id() == 0)
           s.x[0] = static_cast<float>(
               atomic_add<mem_order::acq_rel, scope::gpu>(p.words, std::uint32_t{1}));
@@ -364,7 +371,7 @@ TEST_P(Protocol, EveryCtaStoresWhatIsTheLastOnes) {
 }
 
 TEST_P(Protocol, PollWithoutAPause) {
-  expect("E0001", "polls for what never comes", []<bool Broken>(memory s, args p) {
+  expect("E0001", "polls for what never comes", []<bool Broken>(memory s, protocol_args p) {
     if (thread_id() == 0)
       while (load_acquire(p.words) == 0) {
       }

@@ -8,7 +8,7 @@ namespace tw::test {
 namespace {
 
 using memory = hazard_smem&;
-using args = protocol_params const&;
+using protocol_args = protocol_params const&;
 
 // The table of accesses, against the PTX ISA: which write, and which use the async proxy.
 TEST(AccessTable, NamesWritesAndProxies) {
@@ -43,7 +43,7 @@ TEST(AccessTable, NamesWritesAndProxies) {
 // Proxy fences between the generic and the async proxy, one pair of accesses at a time.
 
 TEST_P(Protocol, FenceFromPlainStoreToTmaStore) {
-  expect("E0025", "a TMA store", []<bool Broken>(memory s, args p) {
+  expect("E0025", "a TMA store", []<bool Broken>(memory s, protocol_args p) {
     fill(s.a[0]);
     if (!Broken) fence_proxy_async();
     cta_sync();
@@ -52,7 +52,7 @@ TEST_P(Protocol, FenceFromPlainStoreToTmaStore) {
 }
 
 TEST_P(Protocol, FenceFromStmatrixToTmaStore) {
-  expect<32>("E0025", "stmatrix", []<bool Broken>(memory s, args p) {
+  expect<32>("E0025", "stmatrix", []<bool Broken>(memory s, protocol_args p) {
     fill(s.a[0]);
     fence_proxy_async();
     cta_sync();
@@ -64,7 +64,7 @@ TEST_P(Protocol, FenceFromStmatrixToTmaStore) {
 }
 
 TEST_P(Protocol, FenceFromCpAsyncToTmaStore) {
-  expect("E0025", "cp.async", []<bool Broken>(memory s, args p) {
+  expect("E0025", "cp.async", []<bool Broken>(memory s, protocol_args p) {
     for (int i = thread_id(); i < 512; i += 128) cp_async<16>(&s.a[0][2 * i], p.floats + 4 * i);
     cp_async_commit();
     cp_async_wait<0>();
@@ -78,7 +78,7 @@ TEST_P(Protocol, FenceFromCpAsyncToTmaStore) {
 }
 
 TEST_P(Protocol, FenceFromCpAsyncToWgmma) {
-  expect("E0025", "wgmma reads", []<bool Broken>(memory s, args p) {
+  expect("E0025", "wgmma reads", []<bool Broken>(memory s, protocol_args p) {
     for (int i = thread_id(); i < 512; i += 128) cp_async<16>(&s.a[0][2 * i], p.floats + 4 * i);
     cp_async_commit();
     cp_async_wait<0>();
@@ -93,7 +93,7 @@ TEST_P(Protocol, FenceFromCpAsyncToWgmma) {
 }
 
 TEST_P(Protocol, FenceBeforeTheWaitForCpAsyncIsTooEarly) {
-  expect("E0025", "cp.async", []<bool Broken>(memory s, args p) {
+  expect("E0025", "cp.async", []<bool Broken>(memory s, protocol_args p) {
     for (int i = thread_id(); i < 512; i += 128) cp_async<16>(&s.a[0][2 * i], p.floats + 4 * i);
     cp_async_commit();
     if (Broken) fence_proxy_async();
@@ -108,7 +108,7 @@ TEST_P(Protocol, FenceBeforeTheWaitForCpAsyncIsTooEarly) {
 }
 
 TEST_P(Protocol, FenceFromPlainReadToTmaLoad) {
-  expect("E0025", "a TMA load", []<bool Broken>(memory s, args p) {
+  expect("E0025", "a TMA load", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);
     s.full[0].wait(0);
@@ -121,34 +121,37 @@ TEST_P(Protocol, FenceFromPlainReadToTmaLoad) {
 }
 
 TEST_P(Protocol, InitFenceBeforeARemoteArrive) {
-  expect<128, 2>("E0033", "fence_mbarrier_init() after the init", []<bool Broken>(memory s, args) {
-    if (thread_id() == 0) {
-      s.full[0].init(1);
-      if (!Broken) fence_mbarrier_init();
-    }
-    cluster_sync();
-    if (thread_id() == 0) s.full[0].arrive_remote<scope::cluster>(1 - cluster_rank());
-    s.full[0].wait<scope::cluster>(0);
-    cluster_sync();
-  });
+  expect<128, 2>("E0033", "fence_mbarrier_init() after the init",
+                 []<bool Broken>(memory s, protocol_args) {
+                   if (thread_id() == 0) {
+                     s.full[0].init(1);
+                     if (!Broken) fence_mbarrier_init();
+                   }
+                   cluster_sync();
+                   if (thread_id() == 0)
+                     s.full[0].arrive_remote<scope::cluster>(1 - cluster_rank());
+                   s.full[0].wait<scope::cluster>(0);
+                   cluster_sync();
+                 });
 }
 
 TEST_P(Protocol, InitFenceBeforeATmaLoad) {
-  expect("E0033", "fence_mbarrier_init() after the init", []<bool Broken>(memory s, args p) {
-    if (thread_id() == 0) {
-      s.full[0].init(1);
-      if (!Broken) fence_mbarrier_init();
-    }
-    cta_sync();
-    load_box(p, s.a[0], s.full[0]);
-    s.full[0].wait(0);
-  });
+  expect("E0033", "fence_mbarrier_init() after the init",
+         []<bool Broken>(memory s, protocol_args p) {
+           if (thread_id() == 0) {
+             s.full[0].init(1);
+             if (!Broken) fence_mbarrier_init();
+           }
+           cta_sync();
+           load_box(p, s.a[0], s.full[0]);
+           s.full[0].wait(0);
+         });
 }
 
 // Atomic and relaxed stores are generic writes: TMA needs the fence after them, too.
 
 TEST_P(Protocol, GlobalFenceFromRelaxedStoresToTmaLoad) {
-  expect("E0044", "changed atomically", []<bool Broken>(memory s, args p) {
+  expect("E0044", "changed atomically", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     auto* const bits = reinterpret_cast<std::uint32_t*>(p.floats);
     for (int i = thread_id(); i < 4096; i += 128) store_relaxed(bits + i, 0);
@@ -160,7 +163,7 @@ TEST_P(Protocol, GlobalFenceFromRelaxedStoresToTmaLoad) {
 }
 
 TEST_P(Protocol, GlobalFenceFromAtomicAddsToTmaLoad) {
-  expect("E0044", "changed atomically", []<bool Broken>(memory s, args p) {
+  expect("E0044", "changed atomically", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     auto* const bits = reinterpret_cast<std::uint32_t*>(p.floats);
     for (int i = thread_id(); i < 4096; i += 128) atomic_add<mem_order::relaxed>(bits + i, 1);
@@ -172,7 +175,7 @@ TEST_P(Protocol, GlobalFenceFromAtomicAddsToTmaLoad) {
 }
 
 TEST_P(Protocol, SharedFenceDoesNotServeGlobalMemory) {
-  expect("E0044", "changed atomically", []<bool Broken>(memory s, args p) {
+  expect("E0044", "changed atomically", []<bool Broken>(memory s, protocol_args p) {
     make_barriers(s);
     auto* const bits = reinterpret_cast<std::uint32_t*>(p.floats);
     for (int i = thread_id(); i < 4096; i += 128) store_release(bits + i, 0);

@@ -24,8 +24,8 @@ struct bug_params {
   std::uint32_t* flag;     // 0
   int turns;               // of a loop that is empty for this problem: 0
 };
-using memory = bug_smem&;
-using args = bug_params const&;
+using bug_memory = bug_smem&;
+using bug_args = bug_params const&;
 
 template <class Body, bool Broken, int Threads, int Cluster>
 struct bug_kernel {
@@ -90,7 +90,7 @@ void load_stage(bug_smem& s, bug_params const& p, int stage, int n, std::uint32_
 
 // MoonshotAI/FlashKDA#24: the fence stands in a loop that has no turns for short sequences.
 TEST_P(PublicBugs, FenceInALoopWithoutTurns) {
-  expect({"E0025"}, "missing: a proxy fence", []<bool Broken>(memory s, args p) {
+  expect({"E0025"}, "missing: a proxy fence", []<bool Broken>(bug_memory s, bug_args p) {
     for (int turn = 0; turn < p.turns; ++turn) fence_proxy_async();
     s.sums[thread_id()] = thread_id();
     if (!Broken) fence_proxy_async();
@@ -104,7 +104,7 @@ TEST_P(PublicBugs, FenceInALoopWithoutTurns) {
 
 // deepseek-ai/DeepEP#657: of four buffers five are under way.
 TEST_P(PublicBugs, WaitForStoresThatIsOneTooShallow) {
-  expect<32>({"E0028"}, "ring[", []<bool Broken>(memory s, args p) {
+  expect<32>({"E0028"}, "ring[", []<bool Broken>(bug_memory s, bug_args p) {
     for (int n = 0; n < 9; ++n) {
       if (lane_id() == 0) tma_store_wait_read<Broken ? 4 : 3>();
       warp_sync();
@@ -122,7 +122,7 @@ TEST_P(PublicBugs, WaitForStoresThatIsOneTooShallow) {
 
 // NVIDIA/cudnn-frontend#784: a named barrier between the writers and the warp that stores.
 TEST_P(PublicBugs, NamedBarrierInsteadOfAProxyFence) {
-  expect<96>({"E0025"}, "missing: a proxy fence", []<bool Broken>(memory s, args p) {
+  expect<96>({"E0025"}, "missing: a proxy fence", []<bool Broken>(bug_memory s, bug_args p) {
     if (warp_id() < 2) {
       s.sums[thread_id()] = 3;
       if (!Broken) fence_proxy_async();
@@ -140,7 +140,7 @@ TEST_P(PublicBugs, NamedBarrierInsteadOfAProxyFence) {
 // tile-ai/tilelang#2674: the parity is computed from the step of the tile. Three stages and four
 // steps, two tiles.
 TEST_P(PublicBugs, ParityThatBeginsAnewWithEachTile) {
-  expect<96>({"E0034", "E0001"}, "[1]", []<bool Broken>(memory s, args p) {
+  expect<96>({"E0034", "E0001"}, "[1]", []<bool Broken>(bug_memory s, bug_args p) {
     make_ring(s, 2);
     int sum = 0;
     for (int n = 0; n < 8; ++n) {
@@ -164,7 +164,7 @@ TEST_P(PublicBugs, ParityThatBeginsAnewWithEachTile) {
 
 // tile-ai/tilelang#3087: a barrier of one slot is waited for with the parity of the ring.
 TEST_P(PublicBugs, ParityOfTheRingOnABarrierOfOneSlot) {
-  expect<64>({"E0034", "E0035", "E0001"}, "slot", []<bool Broken>(memory s, args) {
+  expect<64>({"E0034", "E0035", "E0001"}, "slot", []<bool Broken>(bug_memory s, bug_args) {
     make_ring(s, 1);
     for (std::uint32_t n = 0; n < 6; ++n) {
       if (thread_id() == 0) s.slot.arrive();
@@ -180,7 +180,7 @@ TEST_P(PublicBugs, ParityOfTheRingOnABarrierOfOneSlot) {
 // deepseek-ai/DeepEP#293: the count is that of warps, and every lane arrives. Three stages, two
 // consumer warps, and two turns of the ring.
 TEST_P(PublicBugs, EveryLaneArrivesForItsWarp) {
-  expect<96>({"E0003", "E0035"}, "empty[", []<bool Broken>(memory s, args p) {
+  expect<96>({"E0003", "E0035"}, "empty[", []<bool Broken>(bug_memory s, bug_args p) {
     make_ring(s, 2);
     int sum = 0;
     for (int n = 0; n < 6; ++n) {
@@ -203,7 +203,7 @@ TEST_P(PublicBugs, EveryLaneArrivesForItsWarp) {
 
 // Dao-AILab/flash-attention#1317: the producer waits for a stage that no thread has used.
 TEST_P(PublicBugs, FirstParityOfAnEmptyStage) {
-  expect<64>({"E0001"}, "empty[0]", []<bool Broken>(memory s, args p) {
+  expect<64>({"E0001"}, "empty[0]", []<bool Broken>(bug_memory s, bug_args p) {
     make_ring(s, 1);
     int sum = 0;
     for (int n = 0; n < 5; ++n) {
@@ -226,7 +226,7 @@ TEST_P(PublicBugs, FirstParityOfAnEmptyStage) {
 
 // deepseek-ai/FlashMLA#57: the count includes a warpgroup that takes another branch.
 TEST_P(PublicBugs, NamedBarrierForThreadsOfAnotherRole) {
-  expect<384>({"E0001"}, "256 of 384 threads came", []<bool Broken>(memory s, args) {
+  expect<384>({"E0001"}, "256 of 384 threads came", []<bool Broken>(bug_memory s, bug_args) {
     if (warpgroup_id() == 0) return;
     int const t = thread_id() - 128;
     s.sums[t] = 1;
@@ -237,7 +237,7 @@ TEST_P(PublicBugs, NamedBarrierForThreadsOfAnotherRole) {
 
 // vllm-project/vllm#26026: the reader of the other half arrives and goes on.
 TEST_P(PublicBugs, ArriveWhereTheThreadHasToWait) {
-  expect<64>({"E0024", "E0029"}, "sums", []<bool Broken>(memory s, args) {
+  expect<64>({"E0024", "E0029"}, "sums", []<bool Broken>(bug_memory s, bug_args) {
     s.sums[thread_id()] = 1;
     if (Broken && warp_id() == 1)
       named_barrier_arrive(1, 64);
@@ -249,7 +249,7 @@ TEST_P(PublicBugs, ArriveWhereTheThreadHasToWait) {
 
 // NVIDIA/cutlass#3597, ml-explore/mlx#2340: the second reduction writes over the first one's sums.
 TEST_P(PublicBugs, ScratchOfTwoReductions) {
-  expect({"E0024"}, "sums", []<bool Broken>(memory s, args) {
+  expect({"E0024"}, "sums", []<bool Broken>(bug_memory s, bug_args) {
     auto const sum_of_all = [&](int v) {
       int const mine = redux_add(v);
       if (lane_id() == 0) s.sums[thread_id() / 32] = mine;
@@ -264,7 +264,7 @@ TEST_P(PublicBugs, ScratchOfTwoReductions) {
 
 // csarofeen/pytorch#2457: the group is committed after the wait that should wait for it.
 TEST_P(PublicBugs, CommitAfterTheWait) {
-  expect({"E0045"}, "ring[", []<bool Broken>(memory s, args p) {
+  expect({"E0045"}, "ring[", []<bool Broken>(bug_memory s, bug_args p) {
     cp_async<4>(s.ring[0] + 4 * thread_id(), p.in + 4 * thread_id());
     if (!Broken) cp_async_commit();
     cp_async_wait<0>();
@@ -278,7 +278,7 @@ TEST_P(PublicBugs, CommitAfterTheWait) {
 // tile-ai/tilelang#2505: the wait counts two groups for each stage, of A and of B, where the loop
 // commits one.
 TEST_P(PublicBugs, TwoGroupsForEachStage) {
-  expect({"E0045"}, "ring[", []<bool Broken>(memory s, args p) {
+  expect({"E0045"}, "ring[", []<bool Broken>(bug_memory s, bug_args p) {
     int sum = 0;
     for (int n = 0; n < 6; ++n) {
       if (n < 4) {
@@ -298,7 +298,7 @@ TEST_P(PublicBugs, TwoGroupsForEachStage) {
 
 // inclusionAI/humming#56: the leader loads the next tile when its own warp has read.
 TEST_P(PublicBugs, LeaderWaitsForItsOwnWarp) {
-  expect({"E0024", "E0026", "E0025"}, "ring[0]", []<bool Broken>(memory s, args p) {
+  expect({"E0024", "E0026", "E0025"}, "ring[0]", []<bool Broken>(bug_memory s, bug_args p) {
     make_ring(s, 1);
     if (thread_id() == 0) load_stage(s, p, 0, 0);
     s.full[0].wait(0);
@@ -320,7 +320,7 @@ TEST_P(PublicBugs, LeaderWaitsForItsOwnWarp) {
 TEST_P(PublicBugs, LockIsPassedOnBeforeTheStores) {
   expect(
       {"E0042"}, "partial",
-      []<bool Broken>(memory, args p) {
+      []<bool Broken>(bug_memory, bug_args p) {
         if (thread_id() == 0)
           while (load_acquire(p.flag) != static_cast<std::uint32_t>(cta_id())) backoff();
         cta_sync();
@@ -334,7 +334,7 @@ TEST_P(PublicBugs, LockIsPassedOnBeforeTheStores) {
 
 // facebookexperimental/triton#652: a barrier of the CTA after the inits, which a peer arrives on.
 TEST_P(PublicBugs, CtaBarrierBeforeArrivalsOfAPeer) {
-  expect<64, 2>({"E0002", "E0033"}, "empty[0]", []<bool Broken>(memory s, args) {
+  expect<64, 2>({"E0002", "E0033"}, "empty[0]", []<bool Broken>(bug_memory s, bug_args) {
     if (thread_id() == 0) {
       s.empty[0].init(1);
       fence_mbarrier_init();
@@ -351,38 +351,40 @@ TEST_P(PublicBugs, CtaBarrierBeforeArrivalsOfAPeer) {
 
 // flashinfer-ai/flashinfer-bench#183: the peer of a multicast expects its own half alone.
 TEST_P(PublicBugs, PeerExpectsItsOwnHalf) {
-  expect<64, 2>({"E0015", "E0026", "E0032", "E0036"}, "full[0]", []<bool Broken>(memory s, args p) {
-    make_ring(s, 1);
-    int const rank = cluster_rank();
-    if (thread_id() == 0) {
-      s.full[0].arrive_expect_tx(Broken && rank == 1 ? 512 : 1024);
-      bulk_load_multicast(s.ring[0] + 512 * rank, p.in + 512 * rank, 512, s.full[0], 3);
-    }
-    s.full[0].wait(0);
-    s.sums[thread_id()] = s.ring[0][16 * thread_id()];
-    cluster_sync();
-  });
-}
-
-// NVIDIA/cutlass#851: both CTAs multicast the whole tile.
-TEST_P(PublicBugs, BothCtasMulticastTheWholeTile) {
-  expect<32, 2>(
-      {"E0015", "E0024", "E0026", "E0032", "E0036"}, "ring[0]", []<bool Broken>(memory s, args p) {
+  expect<64, 2>(
+      {"E0015", "E0026", "E0032", "E0036"}, "full[0]", []<bool Broken>(bug_memory s, bug_args p) {
         make_ring(s, 1);
-        int const half = Broken ? 0 : 512 * cluster_rank();
+        int const rank = cluster_rank();
         if (thread_id() == 0) {
-          s.full[0].arrive_expect_tx(1024);
-          bulk_load_multicast(s.ring[0] + half, p.in + half, Broken ? 1024 : 512, s.full[0], 3);
+          s.full[0].arrive_expect_tx(Broken && rank == 1 ? 512 : 1024);
+          bulk_load_multicast(s.ring[0] + 512 * rank, p.in + 512 * rank, 512, s.full[0], 3);
         }
         s.full[0].wait(0);
-        s.sums[thread_id()] = s.ring[0][32 * thread_id()];
+        s.sums[thread_id()] = s.ring[0][16 * thread_id()];
         cluster_sync();
       });
 }
 
+// NVIDIA/cutlass#851: both CTAs multicast the whole tile.
+TEST_P(PublicBugs, BothCtasMulticastTheWholeTile) {
+  expect<32, 2>({"E0015", "E0024", "E0026", "E0032", "E0036"}, "ring[0]",
+                []<bool Broken>(bug_memory s, bug_args p) {
+                  make_ring(s, 1);
+                  int const half = Broken ? 0 : 512 * cluster_rank();
+                  if (thread_id() == 0) {
+                    s.full[0].arrive_expect_tx(1024);
+                    bulk_load_multicast(s.ring[0] + half, p.in + half, Broken ? 1024 : 512,
+                                        s.full[0], 3);
+                  }
+                  s.full[0].wait(0);
+                  s.sums[thread_id()] = s.ring[0][32 * thread_id()];
+                  cluster_sync();
+                });
+}
+
 // deepseek-ai/DeepGEMM#415: the CTAs of a pair have groups of different lengths, and one leaves.
 TEST_P(PublicBugs, PairOfTwoGroups) {
-  expect<32, 2>({"E0001", "E0016", "E0036"}, "CTA 1", []<bool Broken>(memory s, args p) {
+  expect<32, 2>({"E0001", "E0016", "E0036"}, "CTA 1", []<bool Broken>(bug_memory s, bug_args p) {
     make_ring(s, 1);
     int const turns = Broken && cluster_rank() == 1 ? 2 : 3;
     for (int n = 0; n < turns; ++n) {

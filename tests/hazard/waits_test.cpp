@@ -7,7 +7,7 @@ namespace tw::test {
 namespace {
 
 using memory = hazard_smem&;
-using args = protocol_params const&;
+using protocol_args = protocol_params const&;
 
 /// 40 CTAs of 33 KiB on a device that holds 7 at once.
 template <bool Broken, int Threads, class Body>
@@ -66,62 +66,65 @@ void ring(hazard_smem& s, Frees frees) {
 
 TEST_P(Waits, StagesAreNeverFreed) {
   expect_first("empty[0]", "phase 0: 96 of 96 arrivals never came",
-               []<bool Broken>(memory s, args) { ring(s, [](int) { return !Broken; }); });
+               []<bool Broken>(memory s, protocol_args) { ring(s, [](int) { return !Broken; }); });
 }
 
 TEST_P(Waits, StagesAreFreedInTheFirstTurnAlone) {
   expect_first("empty[0]",
                "missing: arrivals of threads 32-127 (test, CTA 0), which arrived "
                "before and now wait for full[0]",
-               []<bool Broken>(memory s, args) {
+               []<bool Broken>(memory s, protocol_args) {
                  ring(s, [](int k) { return !Broken || k < 2 || thread_id() < 32; });
                });
 }
 
 TEST_P(Waits, ParityOfALaterPhase) {
-  expect_first("full[0]", "the wait has a later phase's parity", []<bool Broken>(memory s, args p) {
-    make_barriers(s);
-    load_box(p, s.a[0], s.full[0]);
-    s.full[0].wait(0);
-    cta_sync();
-    load_box(p, s.b[0], s.full[1], 64);
-    if (Broken) s.full[0].wait(1);
-    s.full[1].wait(0);
-  });
+  expect_first("full[0]", "the wait has a later phase's parity",
+               []<bool Broken>(memory s, protocol_args p) {
+                 make_barriers(s);
+                 load_box(p, s.a[0], s.full[0]);
+                 s.full[0].wait(0);
+                 cta_sync();
+                 load_box(p, s.b[0], s.full[1], 64);
+                 if (Broken) s.full[0].wait(1);
+                 s.full[1].wait(0);
+               });
 }
 
 TEST_P(Waits, WhoWaitsForOthersComesLater) {
   // cta_sync waits for thread 0, which waits for bytes that no copy brings.
-  expect_first("full[0]", "expect_tx is 8 bytes too large", []<bool Broken>(memory s, args p) {
-    make_barriers(s);
-    if (thread_id() == 0) {
-      s.full[0].arrive_expect_tx(Broken ? 8200 : 8192);
-      tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
-      s.full[0].wait(0);
-    }
-    if (thread_id() == 127) s.empty[1].arrive();
-    if (thread_id() < 127) s.empty[1].wait(0);
-    cta_sync();
-  });
+  expect_first("full[0]", "expect_tx is 8 bytes too large",
+               []<bool Broken>(memory s, protocol_args p) {
+                 make_barriers(s);
+                 if (thread_id() == 0) {
+                   s.full[0].arrive_expect_tx(Broken ? 8200 : 8192);
+                   tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
+                   s.full[0].wait(0);
+                 }
+                 if (thread_id() == 127) s.empty[1].arrive();
+                 if (thread_id() < 127) s.empty[1].wait(0);
+                 cta_sync();
+               });
 }
 
 TEST_P(Waits, BytesThatNoCopyBrings) {
   // Thread 0 waits for a free stage, which depends on the bytes of the first one.
-  expect_first("full[0]", "expect_tx is 8 bytes too large", []<bool Broken>(memory s, args p) {
-    make_barriers(s);
-    if (thread_id() == 0) {
-      s.full[0].arrive_expect_tx(Broken ? 8200 : 8192);
-      tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
-      s.empty[0].wait(0);
-    }
-    if (thread_id() >= 32) s.full[0].wait(0);
-    if (thread_id() == 32) s.empty[0].arrive();
-  });
+  expect_first("full[0]", "expect_tx is 8 bytes too large",
+               []<bool Broken>(memory s, protocol_args p) {
+                 make_barriers(s);
+                 if (thread_id() == 0) {
+                   s.full[0].arrive_expect_tx(Broken ? 8200 : 8192);
+                   tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
+                   s.empty[0].wait(0);
+                 }
+                 if (thread_id() >= 32) s.full[0].wait(0);
+                 if (thread_id() == 32) s.empty[0].arrive();
+               });
 }
 
 TEST_P(Waits, MoreArrivalsThanTheCount) {
   expect_first<160>("empty[0]", "32 phases have ended since the waiting thread last saw one end",
-                    []<bool Broken>(memory s, args) {
+                    []<bool Broken>(memory s, protocol_args) {
                       if (thread_id() == 0) {
                         s.empty[0].init(4);
                         fence_mbarrier_init();
@@ -135,7 +138,7 @@ TEST_P(Waits, MoreArrivalsThanTheCount) {
 
 TEST_P(Waits, TwoCommitsWhereOneEndsThePhase) {
   expect_first<64>("empty[0]", "2 phases have ended since the waiting thread last saw one end",
-                   []<bool Broken>(memory s, args) {
+                   []<bool Broken>(memory s, protocol_args) {
                      if (thread_id() == 0) {
                        s.empty[0].init(1);
                        fence_mbarrier_init();
@@ -155,7 +158,7 @@ TEST_P(Waits, TwoCommitsWhereOneEndsThePhase) {
 }
 
 TEST_P(Waits, ForARegisterBudget) {
-  auto const budget = []<bool Broken>(memory, args) {
+  auto const budget = []<bool Broken>(memory, protocol_args) {
     if (warpgroup_id() == 0)
       set_max_regs_dec<Broken ? 32 : 24>();
     else

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tw;
 
-constexpr layout sw128 = swizzled(make_swizzle(3, 3, 3), "(8,64):(64,1)"_L);
+constexpr layout partition_sw128 = swizzled(make_swizzle(3, 3, 3), "(8,64):(64,1)"_L);
 
 template <layout L>
 struct memory_of {
@@ -52,11 +52,11 @@ void every_cell_once() {
 TEST(Partition, VisitsEveryCellOnce) {
   every_cell_once<"(8,12):(12,1)"_L, tile(4, 6), "((2,3),(2,2)):((1,8),(2,4))"_L>();
   every_cell_once<"(32,64):(1,32)"_L, tile(16, 64), "((8,16),8):((128,1),16)"_L>();
-  every_cell_once<tile_to_shape(sw128, make_shape(32, 128)), tile(16, 64),
+  every_cell_once<tile_to_shape(partition_sw128, make_shape(32, 128)), tile(16, 64),
                   "((8,16),8):((128,1),16)"_L>();
-  every_cell_once<tile_to_shape(sw128, make_shape(32, 128)), tile(16, 16),
+  every_cell_once<tile_to_shape(partition_sw128, make_shape(32, 128)), tile(16, 16),
                   "((4,8),(2,2,2)):((32,1),(16,8,128))"_L>();  // mma m16n8k16: A
-  every_cell_once<tile_to_shape(sw128, make_shape(24, 64)), tile(12, 32),
+  every_cell_once<tile_to_shape(partition_sw128, make_shape(24, 64)), tile(12, 32),
                   "((4,12),8):((96,1),12)"_L>();  // 12 rows share offset bits: the sum is kept
 }
 
@@ -86,7 +86,7 @@ TEST(Partition, LocalTileIsADivide) {
 }
 
 TEST(Partition, LocalTileOfASwizzledTensor) {
-  constexpr layout l = tile_to_shape(sw128, make_shape(32, 128));
+  constexpr layout l = tile_to_shape(partition_sw128, make_shape(32, 128));
   memory_of<l> const m;
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 8; ++j) {

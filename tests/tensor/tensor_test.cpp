@@ -13,9 +13,9 @@ namespace {
 
 using namespace tw;
 
-constexpr layout sw128 = swizzled(make_swizzle(3, 3, 3), "(8,64):(64,1)"_L);
-constexpr layout stile = tile_to_shape(sw128, make_shape(32, 128));
-constexpr layout stile3 = tile_to_shape(sw128, make_shape(24, 64, 3));
+constexpr layout tensor_sw128 = swizzled(make_swizzle(3, 3, 3), "(8,64):(64,1)"_L);
+constexpr layout stile = tile_to_shape(tensor_sw128, make_shape(32, 128));
+constexpr layout stile3 = tile_to_shape(tensor_sw128, make_shape(24, 64, 3));
 
 /// Every element of a tensor of layout L, by every kind of coordinate, and every slice of it.
 template <layout L, space S = gmem>
@@ -63,9 +63,10 @@ TEST(Tensor, ElementsAreWhereTheLayoutSays) {
 
 TEST(Tensor, SwizzledElementsAreWhereTheLayoutSays) {
   is_the_layout<stile, smem>();
-  is_the_layout<stile3, smem>();                                       // 24 rows: not 2^n
-  is_the_layout<tile_to_shape(sw128, make_shape(16, 64, 5)), smem>();  // odd number of stages
-  is_the_layout<"Sw<2,0,3> o 0 o (6,10):(10,1)"_L, smem>();            // carries
+  is_the_layout<stile3, smem>();  // 24 rows: not 2^n
+  is_the_layout<tile_to_shape(tensor_sw128, make_shape(16, 64, 5)),
+                smem>();                                     // odd number of stages
+  is_the_layout<"Sw<2,0,3> o 0 o (6,10):(10,1)"_L, smem>();  // carries
   is_the_layout<"Sw<2,1,3> o 0 o (8,4,3):(4,1,32)"_L, smem>();
   is_the_layout<"Sw<1,0,1> o 0 o (4,4):(4,1)"_L, smem>();
   is_the_layout<"Sw<1,0,-2> o 0 o (4,4):(1,4)"_L, smem>();
