@@ -27,8 +27,10 @@ call_shape::call_shape(tw_gemm_args const& x) {
   };
   for (auto const& [is, tensor] : tensors_of(x))
     if (note(tensor != nullptr)) add(*tensor);
-  for (char const* word : {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format, x.activation, x.gate,
-                           x.device, x.groups_as, x.group_axis})
+  char const* const words[] = {x.scale_a_as, x.scale_b_as, x.scale_d_as, x.format,    x.activation,
+                               x.gate,       x.device,     x.groups_as,  x.group_axis};
+  static_assert(operands_of_a_call + std::size(words) <= 32);  // bits of given_
+  for (char const* word : words)
     if (note(word != nullptr && *word != '\0')) add(word, std::strlen(word) + 1);
   struct {
     float alpha, beta;

@@ -171,6 +171,7 @@ void expect_partition(std::mt19937_64& rng) {
     sizes.push_back(any(0, 2) == 0 ? 0 : any(1, any(0, 1) != 0 ? 70 : 700));
   int const total = std::accumulate(sizes.begin(), sizes.end(), any(0, 9)), other = any(1, 600);
   p.m = of_m ? total : other, p.n = of_m ? other : total;
+  p.a.ord = order::row_major, p.b.ord = order::col_major;  // groups of any size
   auto const tiles_of = [](int extent, int tile) { return (extent + tile - 1) / tile; };
   constexpr int ctas = 6;
   std::vector<group_tile> tiles[ctas];

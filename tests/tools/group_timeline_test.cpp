@@ -71,6 +71,17 @@ TEST(CallTimeline, SerialCallsTakeTheTimeOfTheModelAndPiecesHideCopies) {
   }
 }
 
+TEST(CallTimeline, ASmallCallTakesTheTimeOfItsExchangeAndItsGemm) {
+  for (dist::operation const op : operations) {
+    dist::group_plan const g = plan_of(op, 4, 64);
+    dist::path_time const* const direct = g.find(dist::path::direct);
+    ASSERT_NE(direct, nullptr) << name(op);
+    double end = 0;
+    for (call_block const& b : call_blocks(g, dist::path::direct)) end = std::max(end, b.end);
+    EXPECT_NEAR(end, direct->us, 1e-6) << name(op);
+  }
+}
+
 TEST(CallTimeline, ThePictureHasARowForEachRankAndOneForCopies) {
   std::string const svg = call_timeline_svg(plan_of(operations[0], 3, 6000));
   for (char const* const part : {"serial: ", "two-pieces: ", "pieces: ", "gated: ", ">rank 2<",

@@ -28,7 +28,10 @@ inline kernel_facts facts_of(gemm_config const& c) {
                                     : value_range{16, 592, 16};
   if (c.gates_rows()) f.m = {16, 400, 16}, f.n = {1, 600};
   if (c.weights()) f.k = {c.weights().group, 5 * c.weights().block_k(), c.weights().group};
+  // Groups of a contiguous extent (step_of_numbers); of K, other operands are transposed so.
   if (c.ragged == group_axis::k) f.k = {f.ld_step, 304, f.ld_step};
+  if (c.ragged == group_axis::m && c.a.is_mn_major()) f.m = {f.ld_step, 400, f.ld_step};
+  if (c.ragged == group_axis::n && c.b.is_mn_major()) f.n = {f.ld_step, 592, f.ld_step};
   if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
     f.m = f.n = {1, 120};
     int const least_k = least_part_blocks * c.tile_k() * c.cluster_k;

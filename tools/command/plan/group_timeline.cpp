@@ -101,10 +101,15 @@ class call_in_time {
   void send(int rank, int to, double not_before) {
     rank_queues& q = of_[at(rank)];
     double const begin = std::max(q.copies, not_before);
-    double const us = via_ == path::serial ? g_.nccl_us : g_.exchange_us;
-    q.copies = begin + us / std::max(1, g_.ranks - 1);
+    q.copies = begin + exchange_us() / std::max(1, g_.ranks - 1);
     q.sent_at[at(to)] = q.copies;
     blocks_.push_back({rank, true, begin, q.copies, {}, to});
+  }
+  /// The whole exchange. The launch of `direct` stores to all peers, and adds.
+  double exchange_us() const {
+    if (via_ == path::serial) return g_.nccl_us;
+    dist::path_time const* const direct = via_ == path::direct ? g_.find(path::direct) : nullptr;
+    return direct != nullptr ? direct->us - g_.gemm_us : g_.exchange_us;
   }
   void wait(int rank, int from) {
     double& now = of_[at(rank)].gemms;
