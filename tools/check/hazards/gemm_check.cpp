@@ -15,6 +15,7 @@
 #include "tilewright/kernel/weights/weights.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/check/check.hpp"
 #include "tools/check/hazards/checked_kernels.hpp"
@@ -221,8 +222,8 @@ class gemm_runner {
                        .count = of_k ? results : any(1, most_groups),
                        .index_bits = 64};
     p.groups = g;
-    int const step = of_k ? traits_of(p.a.type).chunk() : 1;  // K may be contiguous
-    std::int64_t left = axis == group_axis::m ? p.m : axis == group_axis::n ? p.n : p.k;
+    std::int64_t const step = step_of_numbers(p);
+    std::int64_t left = ragged_extent(p);
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(g.count));
     for (std::int64_t& size : sizes) {
       if (any(0, 2) != 0) size = any(0, static_cast<int>(left)) / step * step;

@@ -12,6 +12,7 @@
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/check/check.hpp"
 #include "tools/check/random_weights.hpp"
@@ -189,13 +190,13 @@ class trial {
     group_axis const axis = swapped_ ? transposed(facts_.groups) : facts_.groups;
     if (axis != group_axis::none) {
       // Of K one group, whose D is D; of others two, and an empty one between them.
-      std::int64_t const total = axis == group_axis::m ? p_.m : axis == group_axis::n ? p_.n : p_.k;
+      bool const of_k = axis == group_axis::k;
+      p_.groups = group_desc{
+          .axis = axis, .form = group_form::sizes, .count = of_k ? 1 : 3, .index_bits = 64};
+      std::int64_t const total = ragged_extent(p_), step = step_of_numbers(p_);
+      std::int64_t const first = total / 3 / step * step;
       sizes_ = {total};
-      if (axis != group_axis::k) sizes_ = {total / 3, 0, total - total / 3};
-      p_.groups = group_desc{.axis = axis,
-                             .form = group_form::sizes,
-                             .count = static_cast<std::int64_t>(sizes_.size()),
-                             .index_bits = 64};
+      if (!of_k) sizes_ = {first, 0, total - first};
       if (facts_.scaled && axis == group_axis::k)
         p_.groups->scale_blocks = (p_.k + scale_block_k - 1) / scale_block_k;
     }
