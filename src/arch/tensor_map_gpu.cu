@@ -11,6 +11,8 @@
 #include <bit>
 #include <utility>
 
+#include "tilewright/arch/cuda/driver_function.hpp"
+
 namespace tw {
 
 namespace {
@@ -33,19 +35,11 @@ CUtensorMapL2promotion promotion_of(tensor_map_desc const& d) {
                   "a map that cuTensorMapEncodeTiled accepts", std::move(hint)});
 }
 
-/// The driver's function, of the interface of CUDA 12.0.
 template <class Function>
-Function driver_function(char const* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  cudaError_t const e =
-      cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
-  if (e != cudaSuccess || result != cudaDriverEntryPointSuccess || found == nullptr) {
-    cudaGetLastError();
-    refuse(std::string("no ") + name + " (" + cudaGetErrorName(e) + ")",
-           "install an NVIDIA driver for CUDA 13");
-  }
-  return reinterpret_cast<Function>(found);
+Function required_driver_function(char const* name) {
+  auto const found = detail::driver_function<Function>(name);
+  if (found == nullptr) refuse(std::string("no ") + name, "install an NVIDIA driver for CUDA 13");
+  return found;
 }
 
 CUtensorMapDataType type_of(tensor_map_desc const& d) {
@@ -79,7 +73,7 @@ CUtensorMapSwizzle swizzle_of(swizzle_mode s) {
 
 tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
   static auto const encode =
-      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+      required_driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
   cuuint64_t dim[5], stride[4];
   cuuint32_t box[5], step[5];
   for (int i = 0; i < 5; ++i) {
@@ -100,7 +94,8 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
     r = call();
   }
   if (r != CUDA_SUCCESS) {
-    static auto const error_name = driver_function<PFN_cuGetErrorName_v6000>("cuGetErrorName");
+    static auto const error_name =
+        required_driver_function<PFN_cuGetErrorName_v6000>("cuGetErrorName");
     char const* name = nullptr;
     error_name(r, &name);
     std::string const got =
@@ -115,7 +110,7 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
 
 void readdress_tensor_map_gpu(tensor_map& map, void const* base) {
   static auto const replace =
-      driver_function<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
+      required_driver_function<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
   auto changed = std::bit_cast<CUtensorMap>(map);
   CUresult const r = replace(&changed, const_cast<void*>(base));
   if (r != CUDA_SUCCESS) refuse("CUresult " + std::to_string(static_cast<int>(r)), "");

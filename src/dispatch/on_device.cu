@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "tilewright/arch/cuda/driver_function.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -15,27 +16,14 @@ namespace {
 
 /// Functions of the driver; nullptr without one.
 struct driver_contexts {
-  CUresult (*get)(CUcontext*) = nullptr;
-  CUresult (*set)(CUcontext) = nullptr;
+  CUresult (*get)(CUcontext*);
+  CUresult (*set)(CUcontext);
 };
 
 driver_contexts const& contexts() {
-  static driver_contexts const found = [] {
-    driver_contexts d;
-    auto const find = [](char const* name) {
-      void* address = nullptr;
-      cudaDriverEntryPointQueryResult result{};
-      constexpr unsigned cuda_12 = 12000;
-      cudaError_t const e =
-          cudaGetDriverEntryPointByVersion(name, &address, cuda_12, cudaEnableDefault, &result);
-      if (e == cudaSuccess && result == cudaDriverEntryPointSuccess) return address;
-      cudaGetLastError();
-      return static_cast<void*>(nullptr);
-    };
-    d.get = reinterpret_cast<CUresult (*)(CUcontext*)>(find("cuCtxGetCurrent"));
-    d.set = reinterpret_cast<CUresult (*)(CUcontext)>(find("cuCtxSetCurrent"));
-    return d;
-  }();
+  static driver_contexts const found{
+      detail::driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent"),
+      detail::driver_function<CUresult (*)(CUcontext)>("cuCtxSetCurrent")};
   return found;
 }
 

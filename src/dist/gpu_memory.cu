@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include "dist/gpu_parts.hpp"
+#include "tilewright/arch/cuda/driver_function.hpp"
 
 namespace tw::dist {
 namespace {
@@ -25,20 +26,13 @@ memory_place place_of(void const* at) {
 
 memory_place sized_place_of(void const* at) {
   memory_place place = place_of(at);
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  constexpr unsigned cuda_12 = 12000;
-  if (cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &found, cuda_12, cudaEnableDefault,
-                                       &result) != cudaSuccess ||
-      found == nullptr) {
-    cudaGetLastError();
-    return place;
-  }
+  static auto const range =
+      tw::detail::driver_function<decltype(&cuMemGetAddressRange)>("cuMemGetAddressRange");
+  if (range == nullptr) return place;
   CUdeviceptr base = 0;
   std::size_t bytes = 0;
   auto const address = reinterpret_cast<CUdeviceptr>(at);
-  if (reinterpret_cast<decltype(&cuMemGetAddressRange)>(found)(&base, &bytes, address) ==
-      CUDA_SUCCESS)
+  if (range(&base, &bytes, address) == CUDA_SUCCESS)
     place.bytes = static_cast<std::int64_t>(base + bytes - address);
   return place;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/cuda/driver_function.hpp"
 #include "tilewright/arch/types.hpp"
 
 namespace tw {
@@ -52,19 +53,12 @@ inline cudaError_t allow_smem(kernel_shape const& k, std::uint64_t& done) {
   if (cudaError_t const e = cudaGetDevice(&device); e != cudaSuccess) return e;
   std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
   if ((__atomic_load_n(&done, __ATOMIC_RELAXED) & bit) != 0) return cudaSuccess;
-  void* set = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  constexpr unsigned cuda_12 = 12000;
-  if (cudaError_t const e = cudaGetDriverEntryPointByVersion("cuFuncSetAttribute", &set, cuda_12,
-                                                             cudaEnableDefault, &found);
-      e != cudaSuccess)
-    return e;
-  if (found != cudaDriverEntryPointSuccess) return cudaErrorCallRequiresNewerDriver;
+  auto const set = driver_function<decltype(&cuFuncSetAttribute)>("cuFuncSetAttribute");
+  if (set == nullptr) return cudaErrorCallRequiresNewerDriver;
   cudaFunction_t function = nullptr;
   if (cudaError_t const e = cudaGetFuncBySymbol(&function, k.kernel); e != cudaSuccess) return e;
   auto const allow = [&](CUfunction_attribute what, int value) {
-    return static_cast<cudaError_t>(
-        reinterpret_cast<decltype(&cuFuncSetAttribute)>(set)(function, what, value));
+    return static_cast<cudaError_t>(set(function, what, value));
   };
   cudaError_t e = allow(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k.smem_bytes);
   if (e == cudaSuccess && k.cluster > portable_cluster)
