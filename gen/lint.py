@@ -114,7 +114,7 @@ def check_folders(f):
         if parts[0] == "tilewright" and len(parts) > 2:
             other = parts[1]
         elif parts[0] in SRC_FOLDERS or (len(parts) > 1 and parts[0] in ORDER):
-            other = SRC_FOLDERS.get(parts[0], parts[0])  # "emu/machine.hpp", found in src/
+            other = SRC_FOLDERS.get(parts[0], parts[0])  # "emu/machine/machine.hpp", found in src/
         else:
             continue
         if other in ORDER and ORDER.index(other) > ORDER.index(own):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rooms.py  The rooms of the command: which folder of tools/ may include which, and their sizes.
+"""rooms.py  The rooms of the command and of the emulator: which folder of tools/ and of src/emu/
+may include which, and their sizes.
 
 A room is a folder. A file includes its own room and the rooms before it. The folders below
-tools/command are verbs, which do not include each other.
+tools/command are verbs, which do not include each other. A file of src/emu/ itself may include all
+rooms there.
 """
 import collections
 import os
@@ -12,11 +14,14 @@ import re
 ROOMS = ("ladder tools/io tools/report tools/picture tools/trace tools/operand tools/request "
          "tools/check tools/measure tools/command").split()
 MAIN = "tools/main.cpp"  # gathers the verbs
+# The folders of src/emu/, which sources include as emu/ROOM/NAME.
+ENGINE = ("host elements wgmma history umma machine report memory barrier warp tensor hazard "
+          "trace run").split()
 # Folders whose code may include the rooms, not the other way round.
 OUTSIDE = ("capi", "demo", "bench", "tests", "examples", "python")
 SOURCES = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_FILES = 40  # of one level of a folder
-COUNTED = ("tools/", "ladder/")
+COUNTED = ("tools/", "ladder/", "src/emu/")
 
 
 def place_of(path):
@@ -30,9 +35,32 @@ def place_of(path):
     return None
 
 
+def floor_in_engine(path):
+    """The floor of emu/ROOM/NAME, above all rooms of emu/NAME; None of other paths and rooms."""
+    room = re.fullmatch(r"emu/(?:(\w+)/)?[\w.]+", path)
+    if room is None or (room[1] and room[1] not in ENGINE):
+        return None
+    return ENGINE.index(room[1]) if room[1] else len(ENGINE)
+
+
+def check_engine(f):
+    """(line, complaint) of each include of src/emu/ that runs up."""
+    own = floor_in_engine(f.path.removeprefix("src/"))
+    if own is None:
+        yield 1, f"{os.path.dirname(f.path)}/ is not a room of gen/rooms.py"
+        return
+    for number, target in f.includes():
+        other = floor_in_engine(target)
+        if other is not None and other > own:
+            yield number, f"the include of {target} runs up"
+
+
 def check_rooms(f):
     """(line, complaint) of each include that runs up, or from one verb into another."""
     if not f.path.endswith(SOURCES):
+        return
+    if f.path.startswith("src/emu/"):
+        yield from check_engine(f)
         return
     own = place_of(f.path)
     if own is None:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber.cpp  Fibers by Asyncify, instead of src/emu/fiber.cpp: WebAssembly cannot change its own
-//            stack. At a switch the running code returns to JavaScript and writes its frames down;
-//            they are read again when something switches back. Only functions that Asyncify has
-//            changed can do that, and they are larger: wasm/output.js runs the fibers above the
-//            frames of the code that called the emulator, which stay in place, and a fiber
-//            that is left for good is left by an exception of JavaScript. So code that calls the
-//            emulator, and code that only reports a fault, need no change (decision 0058).
+// fiber.cpp  Fibers by Asyncify, instead of src/emu/host/fiber.cpp: WebAssembly cannot change its
+//            own stack. At a switch the running code returns to JavaScript and writes its frames
+//            down; they are read again when something switches back. Only functions that Asyncify
+//            has changed can do that, and they are larger: wasm/output.js runs the fibers above the
+//            frames of the code that called the emulator, which stay in place, and a fiber that is
+//            left for good is left by an exception of JavaScript. So code that calls the emulator,
+//            and code that only reports a fault, need no change (decision 0058).
 //
 // The upper part of a fiber's stack holds emscripten's description of it and room for these frames.
-#include "emu/fiber.hpp"
+#include "emu/host/fiber.hpp"
 
 #include <emscripten/fiber.h>
 

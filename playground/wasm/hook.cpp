@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "emu/machine.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu {
 

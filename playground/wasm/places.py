@@ -7,7 +7,7 @@ store. Natively the emulator takes the place in the source from the return addre
 none. This launcher compiles to LLVM's text first and gives each of these calls a second argument:
 the address of a text with "file:line" of the access, from the debug information of the call
 (wasm/source_lines.cpp). The line is chosen as a report chooses it among the functions that the
-access was inlined into: is_vocabulary() of src/emu/report.cpp has the same folders.
+access was inlined into: is_vocabulary() of src/emu/report/report.cpp has the same folders.
 
 A structure of 16 bytes is copied by llvm.memcpy. The compiler would make __tsan_memcpy of it, which
 loses the alignment that the source promises, and with it the diagnosis E0047 of a misaligned

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // services.cpp  Cores and crashes of a module, which runs without an operating system: instead of
-//               src/emu/cores.cpp and src/emu/run_guard.cpp. A kernel that crashes or never ends
-//               stops the module; the page starts another.
+//               src/emu/host/cores.cpp and src/emu/run/run_guard.cpp. A kernel that crashes or
+//               never ends stops the module; the page starts another.
 #include <link.h>
 
 #include <cstdlib>
 #include <new>
 #include <optional>
 
-#include "emu/machine.hpp"
-#include "emu/run_guard.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/run/run_guard.hpp"
 #include "tilewright/arch/emu/cores.hpp"
 
 namespace tw::emu {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// source_lines.cpp  Places of ordinary accesses, instead of src/emu/source_lines.cpp. A module has
-//                   no return addresses: wasm/places.py passes to each call of the emulator's hooks
-//                   the address of a text, "file:line" for each frame, the innermost first, with a
-//                   line feed after each.
-#include "emu/source_lines.hpp"
+// source_lines.cpp  Places of ordinary accesses, instead of src/emu/host/source_lines.cpp. A module
+//                   lacks return addresses: wasm/places.py passes to each call of the emulator's
+//                   hooks the address of a text, "file:line" for each frame, the innermost first,
+//                   with a line feed after each.
+#include "emu/host/source_lines.hpp"
 
 #include <charconv>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stacks.cpp  Memory for stacks, instead of src/emu/stacks.cpp: without guard pages, which a
+// stacks.cpp  Memory for stacks, instead of src/emu/host/stacks.cpp: without guard pages, which a
 //             module cannot have. Every call of the emulator compares the stack pointer.
-#include "emu/stacks.hpp"
+#include "emu/host/stacks.hpp"
 
 #include <cstdlib>
 #include <new>

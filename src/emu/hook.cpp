@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "emu/machine.hpp"
-#include "emu/run_guard.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/run/run_guard.hpp"
 
 namespace tw::emu {
 

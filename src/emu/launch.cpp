@@ -16,8 +16,8 @@
 
 #include "base/float_environment.hpp"
 #include "base/fork_safe.hpp"
-#include "emu/machine.hpp"
-#include "emu/words.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/report/words.hpp"
 #include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/arch/limits.hpp"
 

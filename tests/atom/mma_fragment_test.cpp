@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/fragment.hpp"
+#include "emu/elements/fragment.hpp"
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/mma_names.hpp"

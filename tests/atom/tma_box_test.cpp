@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "emu/box.hpp"
+#include "emu/elements/box.hpp"
 #include "tests/layout/random.hpp"
 #include "tilewright/atom/tma_map.hpp"
 

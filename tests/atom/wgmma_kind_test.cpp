@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "emu/product_operands.hpp"
+#include "emu/wgmma/product_operands.hpp"
 #include "tilewright/atom/mma_fragment.hpp"
 #include "tilewright/layout/layout.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // box_test.cpp  TMA box copies against a reference that moves one element at a time.
-#include "emu/box.hpp"
+#include "emu/elements/box.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fragment_test.cpp  stmatrix and ldmatrix against the sentence that defines them.
-#include "emu/fragment.hpp"
+#include "emu/elements/fragment.hpp"
 
 #include <gtest/gtest.h>
 

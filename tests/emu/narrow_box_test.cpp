@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "emu/box.hpp"
+#include "emu/elements/box.hpp"
 
 namespace tw::emu {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // product_bench.cpp  Times the two heavy parts of an emulated bf16 1024 x 1024 x 1024 GEMM on one
 //                    core: wgmma arithmetic and TMA copies. Not part of the build; to run it:
-// g++ -std=c++20 -O2 -Iinclude -Isrc tests/emu/product_bench.cpp src/emu/{product*,operand,box}.cpp
-//   -lfmt -o product_bench && ./product_bench
+// g++ -std=c++20 -O2 -Iinclude -Isrc tests/emu/product_bench.cpp src/emu/wgmma/*.cpp
+//   src/emu/elements/{operand,box}.cpp -lfmt -o product_bench && ./product_bench
 // Prints sums of least times of many runs, which other work on the machine disturbs little.
 #include <algorithm>
 #include <chrono>
@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "emu/box.hpp"
-#include "emu/product.hpp"
+#include "emu/elements/box.hpp"
+#include "emu/wgmma/product.hpp"
 #include "tilewright/base/convert.hpp"
 
 namespace tw::emu {

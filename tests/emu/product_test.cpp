@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // product_test.cpp  wgmma arithmetic against a reference that reads one element at a time through
 //                   the canonical layouts, for every version of the GEMM, bit for bit.
-#include "emu/product.hpp"
+#include "emu/wgmma/product.hpp"
 
 #include <gtest/gtest.h>
 

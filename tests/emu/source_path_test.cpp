@@ -3,7 +3,7 @@
 //                       path or one relative to the build folder.
 #include <gtest/gtest.h>
 
-#include "emu/source_lines.hpp"
+#include "emu/host/source_lines.hpp"
 
 namespace tw::emu {
 namespace {

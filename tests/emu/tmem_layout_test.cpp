@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "emu/umma.hpp"
+#include "emu/umma/umma.hpp"
 #include "tilewright/base/convert.hpp"
 
 namespace tw::emu {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "emu/umma.hpp"
+#include "emu/umma/umma.hpp"
 #include "tests/emu/sum_model.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 

@@ -3,7 +3,7 @@
 //                      it does not.
 #include <gtest/gtest.h>
 
-#include "emu/umma.hpp"
+#include "emu/umma/umma.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 
 namespace tw::emu {

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "emu/product.hpp"
-#include "emu/umma_element.hpp"
+#include "emu/umma/umma_element.hpp"
+#include "emu/wgmma/product.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 
 namespace tw::emu {

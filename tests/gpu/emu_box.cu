@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/box.hpp"
+#include "emu/elements/box.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/base/convert.hpp"

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "emu/product.hpp"
+#include "emu/wgmma/product.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/convert.hpp"
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "emu/machine.hpp"
+#include "emu/machine/machine.hpp"
 #include "tilewright/arch/select.hpp"
 
 // The engine keeps its threads in these, and the linker one copy of each function: this unit's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // proxy_test.cpp  Fences between the generic and the async proxy, and after mbarrier inits, one
 //                 pair of accesses at a time.
-#include "emu/hazard/access.hpp"
+#include "emu/history/access.hpp"
 #include "tests/hazard/protocol.hpp"
 
 namespace tw::test {

@@ -60,7 +60,7 @@ BAD = {
         ("tools/io/bad.cpp", SPDX + "// bad.cpp  A title.\n"
                                     '#include "tilewright/arch/cuda/all.hpp"\n'
                                     '#include "tilewright/arch/emu/all.hpp"\n'),
-        ("src/layout/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/machine.hpp"\n'),
+        ("src/layout/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/machine/machine.hpp"\n'),
         ("src/dispatch/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "tools/io.hpp"\n'),
     ],
     "title": [
@@ -128,6 +128,9 @@ BAD = {
         ("tools/command/plan/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "bench/lab.hpp"\n'),
         ("ladder/bad.hpp", header("bad.hpp", '#include "tools/io/npy.hpp"\n')),
         ("tools/bad.cpp", SPDX + "// bad.cpp  A title.\n"),
+        ("src/emu/host/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/run/guard.hpp"\n'),
+        ("src/emu/host/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/launch.hpp"\n'),
+        ("src/emu/other/bad.cpp", SPDX + "// bad.cpp  A title.\n"),
     ],
     "files": [("tools/trace/41.json", "{}\n")],
     "terms": [

@@ -27,7 +27,8 @@
 //         GPU here. It does not say two things. Subnormal elements of 4 and 6 bits of .kind::f8f6f4
 //         and .kind::mxf8f6f4: here they have the smallest exponent of their type. Zeros: here they
 //         do not raise the largest exponent, as was measured of wgmma.
-// Used by:  the bit-exact mode of the emulator (src/emu/exact_sum.cpp), the proven error bound
+// Used by:  the bit-exact mode of the emulator (src/emu/wgmma/exact_sum.cpp), the proven error
+//           bound
 #pragma once
 
 #include "tilewright/base/elem.hpp"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "emu/box.hpp"
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
+#include "emu/elements/box.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu::hazard {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // checker.cpp  How knowledge moves: fences, barriers, waits.
-#include "emu/hazard/checker.hpp"
+#include "emu/machine/checker.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "emu/machine.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu::hazard {
 

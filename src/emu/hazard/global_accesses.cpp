@@ -2,8 +2,8 @@
 // global_accesses.cpp  Each access of global memory against those before it, of any CTA.
 #include <algorithm>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu::hazard {
 

@@ -5,8 +5,8 @@
 //                   operations".
 #include <algorithm>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu::hazard {
 

@@ -2,9 +2,9 @@
 // global_reports.cpp  Words for hazards in global memory.
 #include <fmt/format.h>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
-#include "emu/words.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/report/words.hpp"
 
 namespace tw::emu::hazard {
 

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "emu/box.hpp"
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
-#include "emu/operand.hpp"
-#include "emu/umma.hpp"
+#include "emu/elements/box.hpp"
+#include "emu/elements/operand.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/umma/umma.hpp"
 
 namespace tw::emu::hazard {
 

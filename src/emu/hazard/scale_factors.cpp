@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
-#include "emu/umma.hpp"
-#include "emu/words.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/report/words.hpp"
+#include "emu/umma/umma.hpp"
 
 namespace tw::emu::hazard {
 

@@ -15,8 +15,8 @@
 
 #include <algorithm>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
 
 namespace tw::emu::hazard {
 

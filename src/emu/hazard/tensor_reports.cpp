@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "emu/hazard/checker.hpp"
-#include "emu/machine.hpp"
-#include "emu/words.hpp"
+#include "emu/machine/checker.hpp"
+#include "emu/machine/machine.hpp"
+#include "emu/report/words.hpp"
 
 namespace tw::emu::hazard {
 

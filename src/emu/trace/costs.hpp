@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "emu/hazard/access.hpp"
+#include "emu/history/access.hpp"
 
 namespace tw::emu::cost {
 

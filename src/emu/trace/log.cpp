@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // log.cpp  The recording that the emulator makes while it runs.
-#include "emu/trace/log.hpp"
+#include "emu/machine/trace_log.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "emu/machine.hpp"
+#include "emu/machine/machine.hpp"
 #include "emu/trace/costs.hpp"
-#include "emu/umma.hpp"
+#include "emu/umma/umma.hpp"
 
 namespace tw::emu {
 

@@ -2,7 +2,7 @@
 // model.hpp  A recording with times: when each operation began and ended, and what ended a wait.
 #pragma once
 
-#include "emu/trace/log.hpp"
+#include "emu/machine/trace_log.hpp"
 
 namespace tw::emu {
 

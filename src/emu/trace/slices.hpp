@@ -2,7 +2,7 @@
 // slices.hpp  The slices of a timeline: the words of one, and their order.
 #pragma once
 
-#include "emu/trace/log.hpp"
+#include "emu/machine/trace_log.hpp"
 
 namespace tw::emu {
 

@@ -2,7 +2,7 @@
 // bit_checks.hpp  Random data through one wgmma of each kind, bit for bit against exact_sum.
 #pragma once
 
-#include "emu/exact_sum.hpp"
+#include "emu/wgmma/exact_sum.hpp"
 #include "tests/arch/kernels/kind_data.hpp"
 
 namespace tw::test {
