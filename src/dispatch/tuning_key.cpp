@@ -274,6 +274,7 @@ std::string problem_key(gemm_problem const& given) {
   if (p.beta == 0) p.c.reset();
   p.precision.f16_sums = may_sum_in_f16(p);
   if (!is_fp8(p.a.type)) p.precision.promote_k = gemm_precision{}.promote_k;
+  if (!p.epilogue.bias) p.epilogue.bias.type = elem::f32;
   key_writer key;
   list_words(key, std::as_const(p));
   return fmt::format("{}x{}x{}x{} {}", p.m, p.n, p.k, p.batch, text_of(key.words));

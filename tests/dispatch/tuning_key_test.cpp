@@ -78,6 +78,14 @@ TEST(TuningKey, DiffersWhereProblemsDo) {
     EXPECT_TRUE(keys.insert(problem_key(p)).second) << problem_key(p);
 }
 
+TEST(TuningKey, LeavesOutTheTypeOfABiasThatIsNotThere) {
+  gemm_problem p = fp8();
+  p.epilogue.act = activation::silu;
+  std::string const key = problem_key(p);
+  p.epilogue.bias.type = elem::bf16;
+  EXPECT_EQ(problem_key(p), key);
+}
+
 TEST(TuningKey, OtherTextsAreRefused) {
   std::string const key = problem_key(fp8());
   EXPECT_TRUE(problem_of_key(key));
