@@ -13,12 +13,7 @@
 #include "tilewright/pipeline/order.hpp"
 #include "tools/command/bench/questions.hpp"
 #include "tools/command/guarded.hpp"
-#include "tools/request/dtypes.hpp"
-#include "tools/request/epilogues.hpp"
 #include "tools/request/family_choice.hpp"
-#include "tools/request/number_checks.hpp"
-#include "tools/request/precision_options.hpp"
-#include "tools/request/result_scales.hpp"
 #include "tools/request/words.hpp"
 
 namespace tw {
@@ -37,64 +32,7 @@ void add_gemm(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::gemm_bench_options>();
   auto* const verb =
       bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt and DeepGEMM");
-  verb->add_option("SIZE", o->sizes,
-                   "M N K, or any number of MxNxK; an extent may be a list, 64,128, or a range, "
-                   "64:512:64 (step) or 64:4096:x2 (factor)");
-  std::vector<std::string> dtypes;
-  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes")
-      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
-      ->capture_default_str();
-  verb->add_option("--out-dtype,--d", o->out_dtype,
-                   "Type of D of the sizes, or its block-scaled format (default: of --dtype)")
-      ->transform(elem_word(with_block_formats(result_words_with_scales())));
-  add_result_scale_words(*verb, o->scale_d);
-  verb->add_option("--layout", o->layout, "Layout of the sizes")
-      ->transform(one_of({"TN", "TT", "NT", "NN"}))
-      ->capture_default_str();
-  verb->add_option("--epilogue", o->epilogue, "Epilogue of the sizes, as of `tilewright plan`")
-      ->check([](std::string const& text) {
-        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
-      });
-  verb->add_option("--batch", o->batch, "Matrices in the batch of each size")
-      ->check(above_zero())
-      ->capture_default_str();
-  CLI::Option* const groups =
-      verb->add_option("--groups", o->groups.count,
-                       "Groups of unequal size of each size, whose M, N or K they divide "
-                       "(docs/groups.md)")
-          ->check(CLI::Range(1, max_groups));
-  verb->add_option_function<std::string>(
-          "--group-axis",
-          [o](std::string const& word) {
-            o->groups.axis = word == "k"   ? group_axis::k
-                             : word == "n" ? group_axis::n
-                                           : group_axis::m;
-          },
-          "The extent that groups divide (default m)")
-      ->transform(one_of({"m", "n", "k"}))
-      ->needs(groups);
-  verb->add_option_function<std::string>(
-          "--group-pattern",
-          [o](std::string const& word) {
-            o->groups.pattern = bench::find_group_pattern(word).value();
-          },
-          "Sizes of groups: equal (default); uniform or zipf: rows choose groups at random; "
-          "one-hot: one group has all; half-empty: every second has none")
-      ->transform(
-          one_of({std::begin(bench::group_pattern_names), std::end(bench::group_pattern_names)}))
-      ->needs(groups);
-  verb->add_option("--expected-size,--expected-rows", o->groups.expected,
-                   "Rows, columns or K that a group usually has, for the planner (default: all "
-                   "divided by the groups)")
-      ->check(above_zero())
-      ->needs(groups);
-  verb->add_option("--weights", o->weights,
-                   "B is prepared 4-bit weights: mxfp4, nvfp4, int4 (group 128), int4:GROUP, "
-                   "int4:GROUP:integers or floats (docs/weights4.md)");
-  verb->add_option("--shapes", o->shapes_path, "Shape list (JSON) instead of sizes");
-  verb->add_option("--category", o->categories, "Only these categories")->delimiter(',');
-  verb->add_option("--names", o->names, "Only these shapes")->delimiter(',');
+  bench::add_shape_options(*verb, o->shapes);
   verb->add_option("--mode", o->mode, "burst, sustained or both")
       ->transform(one_of({"burst", "sustained", "both"}))
       ->capture_default_str();
@@ -105,44 +43,44 @@ void add_gemm(CLI::App& bench, int& status) {
       ->allow_extra_args(false)
       ->transform(one_of({"cublaslt", "deepgemm", "none"}))
       ->default_str("cublaslt");
-  verb->add_option("--cublaslt", o->measure.cublaslt, "File name of the cuBLASLt library")
+  verb->add_option("--cublaslt", o->measure.cublaslt, "file name of the cuBLASLt library")
       ->capture_default_str();
   verb->add_option("--deepgemm", o->deepgemm,
-                   "Checkout of DeepGEMM, or its installed package: its Hopper kernel for scales "
+                   "checkout of DeepGEMM, or its installed package: its Hopper kernel for scales "
                    "1x128 by 128x128 is compiled by nvcc from there (bench/README.md)");
   verb->add_option("--cutlass", o->cutlass,
-                   "Checkout of CUTLASS for it (default: its own in third-party/cutlass)");
+                   "checkout of CUTLASS for it (default: its own in third-party/cutlass)");
   verb->add_option("--tune-candidates", o->measure.tune_candidates,
-                   "Algorithms that the tuning tries")
+                   "algorithms that the tuning tries")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   add_family_option(*verb, o->measure.family);
   verb->add_option("--plans", o->measure.our_plans,
-                   "Our plans that are tried; the fastest becomes a separate contender")
+                   "our plans that are tried; the fastest becomes a separate contender")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag(
       "--chain", o->measure.chain,
-      "Our plan with dependent launches (programmatic dependent launch) and without, whatever it "
+      "our plan with dependent launches (programmatic dependent launch) and without, whatever it "
       "says itself, become contenders");
   verb->add_flag("--invariant", o->measure.invariant,
-                 "Our plan of the same GEMM whose rows have the same bits in every shape becomes a "
+                 "our plan of the same GEMM whose rows have the same bits in every shape becomes a "
                  "contender: what invariance costs (docs/invariance.md)");
   verb->add_option("--order", o->measure.orders,
-                   "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
+                   "orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
                    "our plan in each of them becomes a separate contender")
       ->delimiter(',')
       ->transform(one_of(order_choices()));
-  verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
+  verb->add_option("--rounds", o->rounds, "bursts of each contender (5; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")
       ->transform(one_of({"normal", "uniform"}))
       ->capture_default_str();
-  verb->add_option("--seed", o->measure.seed, "Seed of the operands")->capture_default_str();
-  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--csv", o->csv_path, "Write a line per shape and mode to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
-  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->add_option("--seed", o->measure.seed, "seed of the operands")->capture_default_str();
+  verb->add_option("--json", o->json_path, "write every sample and the environment to this file");
+  verb->add_option("--csv", o->csv_path, "write a line per shape and mode to this file");
+  verb->add_option("--commit", o->commit, "commit to record (default: of git)");
+  verb->add_flag("--quick", o->quick, "fewer and shorter rounds: a look, not a result to publish");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_gemm_bench(*o); }));
   });
@@ -151,10 +89,10 @@ void add_gemm(CLI::App& bench, int& status) {
 void add_ceiling(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::ceiling_options>();
   auto* const verb = bench.add_subcommand("ceiling", "Measure the peak rates of the GPU");
-  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
-  verb->add_option("--seed", o->seed, "Seed of the data")->capture_default_str();
-  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->add_option("--json", o->json_path, "write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "commit to record (default: of git)");
+  verb->add_option("--seed", o->seed, "seed of the data")->capture_default_str();
+  verb->add_flag("--quick", o->quick, "fewer and shorter rounds: a look, not a result to publish");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_ceiling_bench(*o); }));
   });
@@ -172,11 +110,11 @@ void add_emulator(CLI::App& bench, int& status) {
           },
           ""))
       ->capture_default_str();
-  verb->add_option("--rounds", o->rounds, "Runs of each kind; the fastest counts")
+  verb->add_option("--rounds", o->rounds, "runs of each kind; the fastest counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->add_option("--json", o->json_path, "write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "commit to record (default: of git)");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_emulator_bench(*o); }));
   });
@@ -189,20 +127,20 @@ void add_dist(CLI::App& bench, int& status) {
   verb->add_option("--ranks", o->ranks,
                    "GPUs (default: all, at most 8); 1: the cost of a group of one GPU")
       ->check(CLI::Range(1, 8));
-  verb->add_option("--names", o->names, "Only these layers")->delimiter(',');
-  verb->add_option("--op", o->ops, "Only these operations")
+  verb->add_option("--names", o->names, "only these layers")->delimiter(',');
+  verb->add_option("--op", o->ops, "only these operations")
       ->delimiter(',')
       ->transform(one_of({std::begin(dist::operation_names), std::end(dist::operation_names)}));
   verb->add_option("--baseline", o->baseline, "cublaslt or none")
       ->transform(one_of({"cublaslt", "none"}))
       ->capture_default_str();
-  verb->add_option("--cublaslt", o->cublaslt, "File name of the cuBLASLt library")
+  verb->add_option("--cublaslt", o->cublaslt, "file name of the cuBLASLt library")
       ->capture_default_str();
-  verb->add_option("--rounds", o->rounds, "Bursts of each method (7; 3 with --quick)")
+  verb->add_option("--rounds", o->rounds, "bursts of each method (7; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
-  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
-  verb->add_flag("--quick", o->quick, "Fewer rounds: a look, not a result to publish");
+  verb->add_option("--json", o->json_path, "write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "commit to record (default: of git)");
+  verb->add_flag("--quick", o->quick, "fewer rounds: a look, not a result to publish");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_dist_bench(*o); }));
   });
@@ -211,8 +149,8 @@ void add_dist(CLI::App& bench, int& status) {
 void add_host(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::host_bench_options>();
   auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
-  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
+  verb->add_option("--json", o->json_path, "write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "commit to record (default: of git)");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_host_bench(*o); }));
   });

@@ -15,11 +15,9 @@
 #include "tools/command/bench/questions.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/measure/environment.hpp"
-#include "tools/measure/shapes.hpp"
 #include "tools/measure/support.hpp"
 #include "tools/measure/watchdog.hpp"
 #include "tools/request/device_choice.hpp"
-#include "tools/request/sizes.hpp"
 
 namespace tw::bench {
 namespace {
@@ -96,30 +94,12 @@ nlohmann::json protocol_json(gemm_bench_options const& o) {
           {"timed_s", p.timed_s}};
 }
 
-/// The shapes of the command line: a list, or sizes of one kind.
-std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
-  if (o.shapes_path.empty() == o.sizes.empty())
+/// Refuses a list with sizes, and neither.
+void check_shapes(shape_request const& r) {
+  if (r.list.empty() == r.sizes.empty())
     throw rejected({"TW0615", "command line of `tilewright bench gemm`",
-                    o.sizes.empty() ? "neither sizes nor --shapes" : "sizes and --shapes",
+                    r.sizes.empty() ? "neither sizes nor --shapes" : "sizes and --shapes",
                     "M N K (or MxNxK ...), or --shapes FILE", ""});
-  if (o.sizes.empty()) return select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
-  std::string const dtype = dtype_of_size(o.dtype, o.out_dtype, o.scale_d.any());
-  std::vector<gemm_shape> shapes;
-  for (gemm_size const& size : parse_sizes(o.sizes)) {
-    gemm_shape s;
-    s.name = fmt::format("{}x{}x{}", size.m, size.n, size.k);
-    s.category = "sizes";
-    s.m = size.m, s.n = size.n, s.k = size.k;
-    s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
-    s.scale_d = o.scale_d;
-    s.groups = o.groups, s.weights = o.weights;
-    if (!o.weights.empty() && !parse_weights(o.weights, find_dtype(dtype)->ab))
-      throw rejected({"TW0615", "--weights", o.weights, weights_words, "docs/weights4.md"});
-    check_result_scales(result_scales_of(s));
-    detail::check_sizes(s, "size " + s.name);
-    shapes.push_back(s);
-  }
-  return shapes;
 }
 
 /// A file that grows by the lines of each shape.
@@ -154,7 +134,8 @@ void print(std::string const& text) {
 exit_status run_gemm_bench(gemm_bench_options o) {
   settle(o);
   check_outputs(o);
-  auto const shapes = shapes_of(o);
+  check_shapes(o.shapes);
+  auto const shapes = shapes_of(o.shapes);
   check_deepgemm(o, shapes);
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   auto const lab = open_gemm_lab(o.measure);

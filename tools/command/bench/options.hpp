@@ -7,20 +7,12 @@
 #include <vector>
 
 #include "tools/measure/options.hpp"
-#include "tools/measure/shape.hpp"
-#include "tools/request/result_scale_request.hpp"
+#include "tools/measure/shape_options.hpp"
 
 namespace tw::bench {
 
 struct gemm_bench_options {
-  std::string shapes_path;         // a list, or
-  std::vector<std::string> sizes;  // M N K and their ranges (sizes.hpp), of these:
-  std::string dtype = "bf16", out_dtype, layout = "TN", epilogue;
-  result_scale_request scale_d;
-  std::int64_t batch = 1;
-  shape_groups groups;
-  std::string weights;
-  std::vector<std::string> categories, names;
+  shape_request shapes;
   std::string mode = "both", data = "normal";
   std::vector<std::string> baselines = {"cublaslt"};
   std::string deepgemm, cutlass;  // folders
