@@ -80,7 +80,6 @@ measurements measured_for(gemm_problem const& p, gemm_problem const& whole, gemm
                           device const& dev) {
   auto const bits = [](void const* x) { return reinterpret_cast<std::uintptr_t>(x); };
   if ((bits(o.a) | bits(o.b) | bits(o.d)) % 16 != 0) return {};
-  if (p.groups || has_weights(p)) return {};  // tables and trials are of GEMMs without groups
   return {find_winner(whole, dev), find_tuned(p, dev)};
 }
 
@@ -118,6 +117,7 @@ option option_of(gemm_plan plan, measurements const& m) {
     x.source = plan_source::tuned, x.measured_us = m.tuned.fastest->us;
     x.plan.measured_in_bf16 = false;
     x.plan.measured_on.clear();
+    x.plan.measured_for = m.tuned.of_groups;
     if (m.tuned.fastest->starts_early) x.starts_early = m.tuned.fastest->starts_early;
   }
   return x;
@@ -326,7 +326,9 @@ gemm_plan finished(option const& x, std::vector<option> const& options, device c
   if (x.source == plan_source::table_of_winners)
     plan.why += fmt::format("; measured to be the fastest on {}{}", plan.measured_on,
                             plan.measured_in_bf16 ? ", in bf16" : "");
-  if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this GPU";
+  if (x.source == plan_source::tuned)
+    plan.why += fmt::format("; measured to be the fastest on this GPU{}{}",
+                            plan.measured_for.empty() ? "" : " for ", plan.measured_for);
   return plan;
 }
 

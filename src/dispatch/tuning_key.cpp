@@ -18,6 +18,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/operand.hpp"
 
 namespace tw {
@@ -184,6 +185,8 @@ void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, g
   key.mark("alpha", x.alpha);
   bool gathers = x.gather_from > 0, scatters = x.scatter_to > 0;
   key.mark("gather", gathers), key.mark("scatter", scatters);
+  // How many rows there are in memory is not part of a key.
+  if constexpr (!std::is_const_v<T>) x.gather_from = gathers, x.scatter_to = scatters;
 }
 template <class Key, class T>
 void list_fields(Key& key, T& x) requires std::same_as<std::remove_const_t<T>, output_scales> {
@@ -246,6 +249,21 @@ void list_words(Key& key, Problem& p) {
   if (key.has("e", is_fused(p.epilogue))) key.word("e", p.epilogue);
 }
 
+/// The index that is contiguous in a matrix.
+group_axis contiguous_index(operand_row const& r, matrix_desc const& m) {
+  bool const rows = m.ord == order::row_major;
+  if (r.over == operand_axes::mk) return rows ? group_axis::k : group_axis::m;
+  if (r.over == operand_axes::kn) return rows ? group_axis::n : group_axis::k;
+  return rows ? group_axis::n : group_axis::m;
+}
+
+/// Strides of scales without their lengths: which of them are 0 or 1.
+void drop_lengths(scale_desc& s) {
+  s.stride_outer = std::min<std::int64_t>(s.stride_outer, 2);
+  s.stride_k = std::min<std::int64_t>(s.stride_k, 2);
+  s.batch_stride = std::min<std::int64_t>(s.batch_stride, 1);
+}
+
 std::string variable(char const* name) {
   char const* const text = std::getenv(name);
   return text == nullptr ? "" : text;
@@ -293,10 +311,40 @@ std::optional<gemm_problem> problem_of_key(std::string const& text) {
   list_words(key, p);
   if (!numbers.complete() || !key.complete()) return std::nullopt;
   if (p.c) p.beta = 1;
+  if (p.weights_b) p.weights_b.gate = p.epilogue.gate;
   for (role const x : a_and_b)
     if (auto& s = scale(p, x)) s->second_level = has_second_level(s->type);
   if (p.scale_d) p.scale_d->desc.second_level = has_second_level(p.scale_d->desc.type);
   return p;
+}
+
+double usual_group_size(gemm_problem const& p) {
+  group_desc const& g = *p.groups;
+  auto const total = static_cast<double>(ragged_extent(p));
+  if (g.expected_size > 0) return std::min(static_cast<double>(g.expected_size), total);
+  return g.slots() ? total : total / static_cast<double>(g.count);
+}
+
+std::string key_without_total(gemm_problem const& given) {
+  gemm_problem p = given;
+  group_desc& g = *p.groups;
+  std::int64_t const total = ragged_extent(p);
+  for (operand_row const& r : operand_rows) {
+    matrix_desc* const m = matrix_of(p, r.is);
+    if (m == nullptr) continue;
+    if (contiguous_index(r, *m) == g.axis)
+      m->pitch_elems -= r.over == operand_axes::d && g.axis == group_axis::n
+                            ? result_cols(p.epilogue, total)
+                            : total;
+    if (g.slots()) m->batch_stride_elems = std::min<std::int64_t>(m->batch_stride_elems, 1);
+  }
+  for (role const x : a_and_b)
+    if (auto& s = scale(p, x)) drop_lengths(*s);
+  if (p.scale_d) drop_lengths(p.scale_d->desc);
+  if (g.form == group_form::starts || g.form == group_form::sizes) g.form = group_form::ends;
+  g.index_bits = 32, g.expected_size = 0;
+  ragged_extent(p, g.axis) = 0;
+  return problem_key(p);
 }
 
 std::string tuning_file() {

@@ -32,6 +32,15 @@ std::string problem_key(gemm_problem const& p);
 /// The problem that problem_key() wrote; nothing where the text is another.
 std::optional<gemm_problem> problem_of_key(std::string const& key);
 
+/// The size of a group, for problems of groups: expected_size, else the total / G; of slots their
+/// extent.
+double usual_group_size(gemm_problem const& p);
+
+/// The key of a problem of groups without the extent that they divide, the strides that follow from
+/// it, the expected size, and the way in which the array states sizes: ends, starts or sizes, of 32
+/// or 64 bits.
+std::string key_without_total(gemm_problem const& p);
+
 /// The file of measurements: TILEWRIGHT_TUNE if it is an absolute path, else tune.db in
 /// $XDG_CACHE_HOME/tilewright or ~/.cache/tilewright. Empty: TILEWRIGHT_TUNE=off, or no home.
 /// Throws `rejected` TW0802 for another value of TILEWRIGHT_TUNE.

@@ -117,8 +117,9 @@ bool fits_tables(gemm_problem const& p) {
                      std::ranges::all_of(a_and_b, listed) && !p.scale_d;
   bool const both =
       scaling_in_tables(p, role::a).has_value() == scaling_in_tables(p, role::b).has_value();
-  return usual && both && !p.c && (!is_fused(p.epilogue) || has_scales_alone(p)) && !p.aux &&
-         p.d.ord == order::row_major && dense(p);
+  return usual && both && !p.groups && !has_weights(p) && !p.c &&
+         (!is_fused(p.epilogue) || has_scales_alone(p)) && !p.aux && p.d.ord == order::row_major &&
+         dense(p);
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {

@@ -38,7 +38,8 @@ std::optional<scaling> scaling_in_tables(gemm_problem const& p, role x);
 
 /// Can tuning tables have a row for `p`? Operands of one type, without scales or both with float32
 /// scales (tensor, row, 1x128, 128x128); sums of 8-bit floats promoted every 128 or 64 of K or
-/// never, in any order of additions; dense matrices, a row-major D, no C and no fused epilogue.
+/// never, in any order of additions; dense matrices, a row-major D, no C, no groups, no prepared
+/// weights and no fused epilogue.
 bool fits_tables(gemm_problem const& p);
 
 /// Is it the plan of this row?

@@ -6,12 +6,16 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/weights_desc.hpp"
+#include "tools/report/plan_answer.hpp"
+#include "tools/report/plan_report.hpp"
 #include "tools/request/problem_request.hpp"
 #include "tools/request/sizes.hpp"
 
@@ -38,10 +42,13 @@ std::string name_of(gemm_plan const& p) {
 /// comparison takes `compared_us`, less `early_gain` of that where it starts early.
 class fake_meter final : public plan_meter {
  public:
+  using sizes_t = std::vector<std::int64_t>;
+
   tuning_identity identity() const override {
     return {"NVIDIA H200", "13.0", tuning_version(), 132};
   }
-  std::vector<gemm_plan> begin(gemm_problem const& p) override {
+  std::vector<gemm_plan> begin(gemm_problem const& p, sizes_t const& sizes = {}) override {
+    group_sizes = sizes;
     if (p.m == no_memory) throw rejected({"TW0714", "device memory", "little", "more", ""});
     auto* const x = reinterpret_cast<void*>(std::uintptr_t{0x1000});
     return plan_candidates(p, {x, x, nullptr, x, x, std::int64_t{64} << 20},
@@ -62,6 +69,7 @@ class fake_meter final : public plan_meter {
 
   static constexpr std::int64_t no_memory = 8;
   std::string fast;
+  sizes_t group_sizes;  // of the last GEMM
   double trial_us = 50, compared_us = 50, early_gain = 0;
   int trials = 0, comparisons = 0, die_after = -1;
 };
@@ -98,7 +106,7 @@ class Tune : public testing::Test {
 TEST_F(Tune, KeepsTheFastestAndThePlannerTakesIt) {
   auto const plans = meter_.begin(tn(512, 512, 512));
   meter_.fast = name_of(plans[7]);
-  tune_outcome const outcome = run({.problems = {tn(512, 512, 512)}});
+  tune_outcome const outcome = run({.problems = {{tn(512, 512, 512)}}});
   EXPECT_EQ(outcome.finished, 1);
   EXPECT_EQ(meter_.trials, 16);
   ASSERT_EQ(results_.size(), 1U);
@@ -109,11 +117,37 @@ TEST_F(Tune, KeepsTheFastestAndThePlannerTakesIt) {
   EXPECT_EQ(name_of(meter_.begin(tn(512, 512, 512))[0]), meter_.fast);
 }
 
+gemm_problem of_groups(std::int64_t rows) {
+  gemm_problem p = tn(rows, 512, 512);
+  p.groups = group_desc{.axis = group_axis::m, .count = 3};
+  p.b.batch_stride_elems = p.n * p.k;
+  return p;
+}
+
+TEST_F(Tune, GroupsAreMeasuredWithTheirSizesAndServeOthers) {
+  gemm_problem const p = of_groups(300);
+  meter_.fast = name_of(meter_.begin(p).back());
+  run({.problems = {{p, {100, 50, 150}}}});
+  EXPECT_EQ(meter_.group_sizes, (fake_meter::sizes_t{100, 50, 150}));
+  ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
+  pretend_identity(meter_.identity());
+  EXPECT_EQ(name_of(meter_.begin(p)[0]), meter_.fast);
+  EXPECT_EQ(name_of(meter_.begin(of_groups(270))[0]), meter_.fast);
+  EXPECT_EQ(meter_.begin(of_groups(270))[0].measured_for, "M = 300, 100 rows a group");
+  EXPECT_EQ(meter_.begin(of_groups(3000))[0].measured_for, "");
+  auto const plans_for = [&](gemm_problem const& q) { return meter_.begin(q); };
+  std::string const report =
+      plan_text(answer_of(of_groups(270), "TN", "", known_device("h200"), 0, plans_for), 1);
+  EXPECT_NE(report.find("fastest on this GPU for M = 300, 100 rows a group; the model puts it"),
+            std::string::npos)
+      << report;
+}
+
 TEST_F(Tune, TheComparisonDecidesNotTheTrial) {
   auto const plans = meter_.begin(tn(512, 512, 512));
   meter_.fast = name_of(plans[7]);
   meter_.compared_us = 101;  // its trial was luck
-  run({.problems = {tn(512, 512, 512)}});
+  run({.problems = {{tn(512, 512, 512)}}});
   EXPECT_EQ(results_[0].fastest.kernel, plans[0].kernel);
   EXPECT_EQ(results_[0].fastest.us, 100);
 }
@@ -128,7 +162,7 @@ TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
   } const cases[] = {{0.06, true, 47}, {-0.06, false, 50}, {0.005, std::nullopt, 0}};
   for (auto const& c : cases) {
     meter_.early_gain = c.gain;
-    run({.problems = {p}, .again = true});
+    run({.problems = {{p}}, .again = true});
     EXPECT_EQ(results_[0].fastest.starts_early, c.early) << c.gain;
     if (c.early) {
       EXPECT_DOUBLE_EQ(results_[0].fastest.us, c.us) << c.gain;
@@ -137,14 +171,14 @@ TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
   }
   EXPECT_EQ(meter_.comparisons, 6);
   meter_.compared_us = 100, meter_.early_gain = 0;  // an early start is lost in that
-  run({.problems = {p}, .again = true});
+  run({.problems = {{p}}, .again = true});
   EXPECT_EQ(meter_.comparisons, 7);
   EXPECT_EQ(results_[0].fastest.starts_early, std::nullopt);
 }
 
 TEST_F(Tune, GoesOnWhereItWasEnded) {
   meter_.die_after = 20;  // 16 of the first GEMM, 4 of the second
-  std::vector<gemm_problem> const problems{tn(512, 512, 512), tn(512, 512, 1024)};
+  std::vector<tune_problem> const problems{{tn(512, 512, 512)}, {tn(512, 512, 1024)}};
   EXPECT_THROW(run({.problems = problems}), std::runtime_error);
   EXPECT_EQ(finished().size(), 1U);
   meter_.trials = 0, meter_.die_after = -1;
@@ -163,14 +197,14 @@ TEST_F(Tune, GoesOnWhereItWasEnded) {
 
 TEST_F(Tune, AProductThatFailsDoesNotEndTheOthers) {
   tune_outcome const outcome =
-      run({.problems = {tn(fake_meter::no_memory, 64, 64), tn(512, 512, 512)}});
+      run({.problems = {{tn(fake_meter::no_memory, 64, 64)}, {tn(512, 512, 512)}}});
   EXPECT_EQ(outcome.failed, 1);
   EXPECT_EQ(outcome.finished, 1);
   EXPECT_NE(results_[0].failure.find("TW0714"), std::string::npos);
 }
 
 TEST_F(Tune, EndsWhenItsTimeIsOver) {
-  tune_outcome const outcome = run({.problems = {tn(512, 512, 512)}, .minutes = 1e-9});
+  tune_outcome const outcome = run({.problems = {{tn(512, 512, 512)}}, .minutes = 1e-9});
   EXPECT_TRUE(outcome.out_of_time);
   EXPECT_EQ(meter_.trials, 0);
   EXPECT_TRUE(finished().empty());
@@ -217,7 +251,7 @@ TEST(TuneSizes, ThreeNumbersOrWords) {
 }
 
 TEST_F(Tune, TheCommandListsAndExports) {
-  run({.problems = {tn(512, 512, 512), tn(64, 64, 4096)}});
+  run({.problems = {{tn(512, 512, 512)}, {tn(64, 64, 4096)}}});
   std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
   auto const list = run_command({"tune", "--list"}, {variable});
   EXPECT_EQ(list.status, 0) << list.err;
@@ -237,18 +271,44 @@ TEST_F(Tune, TheCommandListsAndExports) {
 }
 
 TEST_F(Tune, ProblemsThatTablesCannotHaveAreNotExported) {
-  gemm_problem padded = tn(64, 64, 64), column_major = padded, with_c = padded;
+  gemm_problem padded = tn(64, 64, 64), column_major = padded, with_c = padded, weights = padded;
   padded.a.pitch_elems += 8;
   column_major.d.ord = order::col_major;
   with_c.c = with_c.d, with_c.beta = 1;
+  weights.weights_b = parse_weights("int4", elem::bf16).value();
   tuning_store store(path_, tuning_store::access::write);
-  for (gemm_problem const& p : {padded, column_major, with_c})
+  for (gemm_problem const& p : {padded, column_major, with_c, weights, of_groups(64)})
     store.finish(meter_.identity(), p, {"kernel", false, 0, 0, 1, 1, true}, 1);
   std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
   auto const done = run_command({"tune", "--export", file}, {variable});
   EXPECT_EQ(done.status, 0);
-  EXPECT_NE(done.err.find("3 problems are left out"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("5 problems are left out"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("no groups, no prepared weights"), std::string::npos) << done.err;
   EXPECT_EQ(std::ranges::count(tw_test::read_file(file), '\n'), 1);
+}
+
+TEST_F(Tune, TheListHasGroupsAndWeights) {
+  gemm_problem weights = tn(16, 64, 128), expected = of_groups(64);
+  weights.weights_b = parse_weights("mxfp4", elem::bf16).value();
+  expected.groups->expected_size = 40;
+  tuning_store store(path_, tuning_store::access::write);
+  for (gemm_problem const& p : {weights, of_groups(64), expected})
+    store.finish(meter_.identity(), p, {"kernel", false, 0, 0, 1, 1}, 1);
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_;
+  std::string const list = run_command({"tune", "--list"}, {variable}).out;
+  for (std::string const& line : {"16x64x128 bf16 TN weights " + text_of(weights.weights_b) + " ",
+                                  std::string("64x512x512 bf16 TN 3 groups of m "),
+                                  std::string("64x512x512 bf16 TN 3 groups of m, 40 expected ")})
+    EXPECT_NE(list.find(line), std::string::npos) << line << "\n" << list;
+  auto const tuned = run_command({"tune", "--list", "--json"}, {variable}).json()["tuned"];
+  ASSERT_EQ(tuned.size(), 3U);
+  EXPECT_EQ(tuned[0]["weights"].dump(),
+            R"({"format":"mxfp4","group":32,"scale_dtype":"ue8m0","zeros":"none"})");
+  EXPECT_TRUE(tuned[0]["groups"].is_null());
+  EXPECT_TRUE(tuned[1]["weights"].is_null());
+  EXPECT_EQ(tuned[1]["groups"].dump(),
+            R"({"axis":"m","count":3,"expected_size":null,"form":"ends"})");
+  EXPECT_EQ(tuned[2]["groups"]["expected_size"], 40);
 }
 
 TEST_F(Tune, RowsStateScalesAndSums) {
@@ -322,6 +382,42 @@ TEST_F(Tune, TheCommandTakesEpiloguesAndBatches) {
   EXPECT_EQ(r({"--epilogue", "polish"}).status, 2);
   EXPECT_EQ(r({"--batch", "0"}).status, 2);
   EXPECT_EQ(r({}).err.find("--device"), std::string::npos) << "an option that tune has not";
+}
+
+TEST_F(Tune, TheCommandTakesGroupsAndWeights) {
+  auto const r = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "tune");
+    return run_command(words, {"TILEWRIGHT_TUNE=" + path_, "CUDA_VISIBLE_DEVICES=-1"});
+  };
+  std::string const file = folder_ + "/shapes.json", bench = TW_SOURCE_DIR "/bench/";
+  auto const status = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"512", "256", "256"});
+    return r(words).status;
+  };
+  constexpr int all_but_a_gpu = 77;
+  EXPECT_EQ(status({"--groups", "8", "--group-axis", "n", "--expected-rows", "40"}), all_but_a_gpu);
+  EXPECT_EQ(status({"--groups", "8", "--group-pattern", "zipf", "--weights", "int4:32"}),
+            all_but_a_gpu);
+  EXPECT_EQ(status({"--weights", "nvfp4"}), all_but_a_gpu);
+  EXPECT_EQ(status({"--weights", "int3"}), 2);
+  EXPECT_EQ(status({"--groups", "0"}), 2);
+  EXPECT_EQ(status({"--groups", "8", "--batch", "2"}), 2);
+  EXPECT_EQ(status({"--group-axis", "k"}), 2) << "without --groups";
+  EXPECT_EQ(status({"--groups", "8", "--ranks", "2"}), 2);
+  EXPECT_EQ(status({"--weights", "int4", "--ranks", "2"}), 2);
+  for (char const* const list : {"shapes_groups.json", "shapes_weights4.json"})
+    EXPECT_EQ(r({"--shapes", bench + list}).status, all_but_a_gpu) << list;
+  std::ofstream(file) << R"([
+    {"name": "x", "category": "c", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "layout": "TN",
+     "groups": 4},
+    {"name": "y", "category": "c", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "layout": "TN",
+     "groups": 4, "group_pattern": "one-hot"},
+    {"name": "z", "category": "c", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "layout": "TN",
+     "weights": "int4", "batch": 2}])";
+  std::string const said = r({"--shapes", file}).err;
+  EXPECT_NE(said.find("y is left out: x is the same GEMM to the planner"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("z is left out: TW0"), std::string::npos) << said;
 }
 
 TEST(TuneSizes, ABatchWithAGateHasResultsOfHalfTheColumns) {

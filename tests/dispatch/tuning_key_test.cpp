@@ -59,6 +59,18 @@ std::vector<gemm_problem> variants() {
   add([](gemm_problem& p) { p.epilogue.act = activation::silu; });
   add([](gemm_problem& p) { p.epilogue.bias = along::cols, p.epilogue.bias.type = elem::bf16; });
   add([](gemm_problem& p) { p.batch = 3, p.a.batch_stride_elems = p.m * p.k; });
+  for (group_axis const x : {group_axis::m, group_axis::n, group_axis::k})
+    add([&](gemm_problem& p) { p.groups = group_desc{.axis = x, .count = 4}; });
+  add([](gemm_problem& p) { p.groups = group_desc{.count = 4, .expected_size = 9}; });
+  add([](gemm_problem& p) { p.groups = group_desc{.count = 4, .index_bits = 64}; });
+  add([](gemm_problem& p) { p.groups = group_desc{.count = 4, .alpha = true}; });
+  add([](gemm_problem& p) { p.groups = group_desc{.count = 4, .gather_from = 1}; });
+  add([](gemm_problem& p) { p.groups = group_desc{.count = 4, .scatter_to = 1}; });
+  for (gating const g : {gating::none, gating::split})
+    add([&](gemm_problem& p) {
+      p.weights_b = {weight_code::mxfp4, elem::ue8m0, weight_zeros::none, 32, true, g};
+      p.epilogue.gate = g;
+    });
   return all;
 }
 
@@ -69,6 +81,7 @@ TEST(TuningKey, IsReadBack) {
     ASSERT_TRUE(back) << key;
     EXPECT_EQ(problem_key(*back), key);
     EXPECT_TRUE(back->scale_d == p.scale_d) << key;
+    EXPECT_TRUE(back->groups == p.groups && back->weights_b == p.weights_b) << key;
   }
 }
 

@@ -17,10 +17,11 @@ class gpu_meter final : public plan_meter {
  public:
   tuning_identity identity() const override { return identity_here().value(); }
 
-  std::vector<gemm_plan> begin(gemm_problem const& p) override {
+  std::vector<gemm_plan> begin(gemm_problem const& p,
+                               std::vector<std::int64_t> const& sizes) override {
     guard_.emplace(product_limit_s);
     sets_.reset();  // before the next GEMM takes its memory
-    sets_.emplace(p, options_, device_.watch().stream());
+    sets_.emplace(p, options_, device_.watch().stream(), sizes);
     device_.watch().wait();
     idle_ = true;
     std::vector<gemm_plan> plans = plan_candidates(p, sets_->at(0), gpu_device());

@@ -2,6 +2,7 @@
 // plan_meter.hpp  Times plans on a GPU. Built without CUDA, opening a meter is refused (TW05xx).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,8 +16,10 @@ class plan_meter {
  public:
   virtual ~plan_meter() = default;
   virtual tuning_identity identity() const = 0;
-  /// Makes operands of the GEMM, which the plans that follow run on; its plans, ranked.
-  virtual std::vector<gemm_plan> begin(gemm_problem const& p) = 0;
+  /// Makes operands of the GEMM, which the plans that follow run on; its plans, ranked. `sizes`: of
+  /// its groups.
+  virtual std::vector<gemm_plan> begin(gemm_problem const& p,
+                                       std::vector<std::int64_t> const& sizes) = 0;
   /// Microseconds of a launch: the least of a few short bursts.
   virtual double trial(gemm_plan const& plan) = 0;
   /// Times of several plans, interleaved, under the protocol of published results: medians.

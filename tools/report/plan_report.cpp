@@ -57,9 +57,10 @@ std::string because(plan_answer const& a) {
   auto const faster = std::count_if(a.plans.begin(), a.plans.end(), [&](gemm_plan const& p) {
     return p.predicted_us < chosen.predicted_us;
   });
-  return fmt::format("measured to be the fastest on {}{}; the model puts it at place {}",
+  return fmt::format("measured to be the fastest on {}{}{}{}; the model puts it at place {}",
                      chosen.source == plan_source::tuned ? "this GPU" : chosen.measured_on,
-                     chosen.measured_in_bf16 ? ", in bf16" : "", faster + 1);
+                     chosen.measured_in_bf16 ? ", in bf16" : "",
+                     chosen.measured_for.empty() ? "" : " for ", chosen.measured_for, faster + 1);
 }
 
 /// Which kernel would be chosen, if this build had it.

@@ -66,6 +66,7 @@ struct gemm_plan {
   plan_terms terms;             // of the prediction
   double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
   std::string measured_on{};    // name of the device that a measured plan is from; empty: `tuned`
+  std::string measured_for{};   // tuned groups, near the problem's, that the plan is from
   plan_source source = plan_source::model;
   std::string why;  // one line
   /// Is A or B copied to a padded pitch in the workspace first?

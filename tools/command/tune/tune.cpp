@@ -57,9 +57,10 @@ void compare_starts(plan_meter& meter, gemm_plan const& plan, measured_plan& fas
 
 /// False: out of time before the end.
 bool tune_one(plan_meter& meter, tuning_store& store, tune_options const& o, deadline const& end,
-              std::function<void(double)> const& progress, tune_result& result) {
+              std::vector<std::int64_t> const& sizes, std::function<void(double)> const& progress,
+              tune_result& result) {
   tuning_identity const id = meter.identity();
-  std::vector<gemm_plan> plans = meter.begin(result.problem);
+  std::vector<gemm_plan> plans = meter.begin(result.problem, sizes);
   if (plans.size() > static_cast<std::size_t>(o.top)) plans.resize(static_cast<std::size_t>(o.top));
   auto const known = o.again ? std::vector<measured_plan>() : store.measured(id, result.problem);
   std::vector<candidate> all;
@@ -102,16 +103,17 @@ tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& o,
     auto const share = [&](double of_this) {
       progress((static_cast<double>(i) + of_this) / static_cast<double>(o.problems.size()));
     };
-    std::string const key = problem_key(o.problems[i]);
+    auto const& [problem, sizes] = o.problems[i];
+    std::string const key = problem_key(problem);
     if (std::ranges::any_of(finished, [&](tuned_problem const& t) { return t.key == key; })) {
       ++outcome.skipped;
       share(1);
       continue;
     }
     tune_result result;
-    result.problem = o.problems[i];
+    result.problem = problem;
     try {
-      if (!tune_one(meter, store, o, end, share, result)) {
+      if (!tune_one(meter, store, o, end, sizes, share, result)) {
         outcome.out_of_time = true;
         return outcome;
       }

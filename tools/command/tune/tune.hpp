@@ -2,6 +2,7 @@
 // tune.hpp  Measures the candidates of problems and keeps the results; independent of a GPU.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,8 +13,14 @@
 
 namespace tw::bench {
 
+/// A problem, and the sizes of its groups while it is measured: no part of its key.
+struct tune_problem {
+  gemm_problem problem;
+  std::vector<std::int64_t> sizes = {};
+};
+
 struct tune_options {
-  std::vector<gemm_problem> problems;
+  std::vector<tune_problem> problems;
   int top = 16;        // candidates of each GEMM, as the planner ranks them
   double minutes = 0;  // no trial begins later; 0: no limit
   bool again = false;  // also what is finished in the store

@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/weights_desc.hpp"
 #include "tools/command/guarded.hpp"
 #include "tools/command/tune/tune.hpp"
 #include "tools/command/tune/tune_ranks.hpp"
@@ -22,18 +25,15 @@
 #include "tools/io/to_stderr.hpp"
 #include "tools/io/to_stdout.hpp"
 #include "tools/measure/environment.hpp"
+#include "tools/measure/options.hpp"
 #include "tools/measure/plan_meter.hpp"
-#include "tools/measure/shapes.hpp"
+#include "tools/measure/shape_options.hpp"
 #include "tools/measure/support.hpp"
 #include "tools/report/ceilings.hpp"
 #include "tools/report/json_output.hpp"
 #include "tools/report/plan_report.hpp"
 #include "tools/request/device_choice.hpp"
-#include "tools/request/epilogue_request.hpp"
 #include "tools/request/number_checks.hpp"
-#include "tools/request/precision_options.hpp"
-#include "tools/request/problem_request.hpp"
-#include "tools/request/result_scales.hpp"
 #include "tools/request/sizes.hpp"
 #include "tools/request/words.hpp"
 
@@ -50,12 +50,10 @@ char const* const tune_manual =
     "rest.";
 
 struct tune_request {
-  std::vector<std::string> sizes, categories, names;
-  std::string shapes, dtype = "bf16", out_dtype, layout = "TN", epilogue, export_path;
-  result_scale_request scale_d;
+  bench::shape_request shapes;
+  std::string export_path;
   int ranks = 0;  // 0: one GPU
   dist::operation op = dist::operation::all_gather_gemm;
-  std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
   bool list = false, again = false, quiet = false, as_json = false;
@@ -86,12 +84,22 @@ std::string layout_of(gemm_problem const& p) {
   return {p.a.ord == order::row_major ? 'T' : 'N', p.b.ord == order::col_major ? 'N' : 'T'};
 }
 
+/// "8 groups of m, 300 expected".
+std::string groups_text(group_desc const& g) {
+  return fmt::format("{} {} of {}{}", g.count, g.slots() ? "slots" : "groups",
+                     group_axis_names[static_cast<int>(g.axis)],
+                     g.expected_size > 0 ? fmt::format(", {} expected", g.expected_size) : "");
+}
+
 std::string product_text(gemm_problem const& p) {
-  return fmt::format("{}x{}x{}{} {} {}{}", p.m, p.n, p.k,
-                     p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", dtype_of(p),
-                     layout_of(p), is_fused(p.epilogue) ? " fused" : "") +
-         (p.scale_d ? " D " + result_scale_text(*p.scale_d, p.m, result_cols(p.epilogue, p.n))
-                    : "");
+  std::string text = fmt::format("{}x{}x{}", p.m, p.n, p.k);
+  if (p.batch > 1) text += fmt::format(" batch {}", p.batch);
+  text += fmt::format(" {} {}", dtype_of(p), layout_of(p));
+  if (p.groups) text += " " + groups_text(*p.groups);
+  if (p.weights_b) text += " weights " + text_of(p.weights_b);
+  if (is_fused(p.epilogue)) text += " fused";
+  if (p.scale_d) text += " D " + result_scale_text(*p.scale_d, p.m, result_cols(p.epilogue, p.n));
+  return text;
 }
 
 std::string kernel_text(measured_plan const& m) {
@@ -111,26 +119,31 @@ std::string store_path() {
                   "set TILEWRIGHT_TUNE=/PATH"});
 }
 
-std::vector<gemm_problem> problems_of(tune_request const& r) {
-  std::vector<gemm_problem> problems;
-  auto const add = [&](bench::gemm_shape const& s) {
-    if (auto const why = bench::why_unsupported(s))
-      to_stderr("tilewright: {} is left out: {}\n", s.name, *why);
-    else
-      problems.push_back(bench::problem_of(s));
-  };
-  if (!r.shapes.empty())
-    for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
-      add(s);
-  for (gemm_size const& size : parse_sizes(r.sizes)) {
-    bench::gemm_shape s;
-    s.m = size.m, s.n = size.n, s.k = size.k;
-    s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
-    s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue, s.scale_d = r.scale_d;
-    bench::check_result_scales(bench::result_scales_of(s));
-    gemm_problem const p = bench::problem_of(s);
-    if (auto const refusal = accept(p)) throw rejected(*refusal);
-    problems.push_back(p);
+/// Why a shape of a list is not tuned, if it is not; a size is refused.
+std::optional<std::string> why_left_out(bench::gemm_shape const& s) {
+  bool const listed = s.category != bench::category_of_sizes;
+  if (listed)
+    if (auto why = bench::why_unsupported(s)) return why;
+  auto const refusal = accept(bench::problem_of(s));
+  if (refusal && !listed) throw rejected(*refusal);
+  return refusal ? std::optional(to_string(*refusal)) : std::nullopt;
+}
+
+/// Each problem once: shapes that differ in nothing but the sizes of their groups have one key.
+std::vector<bench::tune_problem> problems_of(bench::shape_request const& r) {
+  std::vector<bench::tune_problem> problems;
+  std::map<std::string, std::string> name_of;  // by key
+  for (bench::gemm_shape const& s : bench::shapes_of(r)) {
+    std::optional<std::string> why = why_left_out(s);
+    if (!why) {
+      gemm_problem const p = bench::problem_of(s);
+      auto const [same, added] = name_of.try_emplace(problem_key(p), s.name);
+      if (added)
+        problems.push_back({p, bench::sizes_of_groups(s, bench::measure_options{}.seed)});
+      else
+        why = same->second + " is the same GEMM to the planner";
+    }
+    if (why) to_stderr("tilewright: {} is left out: {}\n", s.name, *why);
   }
   if (problems.empty())
     throw rejected({"TW0803", "GEMMs to tune", "none",
@@ -149,6 +162,20 @@ json fastest_json(measured_plan const& m) {
   return j;
 }
 
+json groups_json(group_desc const& g) {
+  return {{"count", g.count},
+          {"axis", group_axis_names[static_cast<int>(g.axis)]},
+          {"form", group_form_names[static_cast<int>(g.form)]},
+          {"expected_size", g.expected_size > 0 ? json(g.expected_size) : json(nullptr)}};
+}
+
+json weights_json(weight_format const& f) {
+  return {{"format", name(f.code)},
+          {"scale_dtype", name(f.scale)},
+          {"zeros", name(f.zeros)},
+          {"group", f.group}};
+}
+
 json problem_json(gemm_problem const& p) {
   json j{{"m", p.m},
          {"n", p.n},
@@ -159,6 +186,8 @@ json problem_json(gemm_problem const& p) {
          {"layout", layout_of(p)},
          {"epilogue", is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr)}};
   j.update(scales_json(p));
+  j["groups"] = p.groups ? groups_json(*p.groups) : json(nullptr);
+  j["weights"] = p.weights_b ? weights_json(p.weights_b) : json(nullptr);
   return j;
 }
 
@@ -186,7 +215,7 @@ void tell(bench::tune_result const& r) {
 
 exit_status measure(tune_request const& r) {
   bench::tune_options options;
-  options.problems = problems_of(r);
+  options.problems = problems_of(r.shapes);
   options.top = r.top, options.minutes = r.minutes, options.again = r.again;
   std::string const path = store_path();
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
@@ -302,11 +331,12 @@ exit_status export_to(std::string const& file) {
   }
   bench::write_text(file, "--export", rows);
   if (left_out > 0)
-    fmt::print(
-        stderr,
-        "tilewright: {} problem{} left out: tables have operands of one type, float32 "
-        "scales of both or none, dense matrices, a row-major D, no C and no fused epilogue\n",
-        left_out, left_out == 1 ? " is" : "s are");
+    fmt::print(stderr,
+               "tilewright: {} problem{} left out: tables have operands of one type, float32 "
+               "scales of both or none, dense matrices, a row-major D, no C, no groups, no "
+               "prepared weights "
+               "and no fused epilogue\n",
+               left_out, left_out == 1 ? " is" : "s are");
   return exit_status::done;
 }
 
@@ -317,30 +347,7 @@ void add_tune_command(CLI::App& app, int& status) {
   CLI::App* verb =
       app.add_subcommand("tune", "measure plans on this device; the planner takes the fastest");
   verb->footer(tune_manual);
-  verb->add_option("SIZE", r->sizes, "M N K, or any number of MxNxK");
-  verb->add_option("--shapes", r->shapes, "shape list (JSON, as of `tilewright bench gemm`)");
-  verb->add_option("--category", r->categories, "only these of the list")->delimiter(',');
-  verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
-  std::vector<std::string> dtypes;
-  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--out-dtype,--d", r->out_dtype,
-                   "type of D of the sizes, or its block-scaled format (default: of --dtype)")
-      ->transform(elem_word(with_block_formats(result_words_with_scales())));
-  add_result_scale_words(*verb, r->scale_d);
-  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes")
-      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
-      ->capture_default_str();
-  verb->add_option("--layout", r->layout, "layout of the sizes")
-      ->transform(one_of({"TN", "TT", "NT", "NN"}))
-      ->capture_default_str();
-  verb->add_option("--epilogue", r->epilogue,
-                   "epilogue of the sizes: words joined by _, as of `tilewright plan`")
-      ->check([](std::string const& text) {
-        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
-      });
-  verb->add_option("--batch", r->batch, "number of GEMMs of each size, stored one after another")
-      ->check(above_zero())
-      ->capture_default_str();
+  bench::add_shape_options(*verb, r->shapes);
   CLI::Option* const ranks =
       verb->add_option(
               "--ranks", r->ranks,
@@ -357,8 +364,8 @@ void add_tune_command(CLI::App& app, int& status) {
           "with --ranks: all-gather (default), reduce-scatter or all-reduce")
       ->needs(ranks)
       ->transform(one_of({std::begin(dist::operation_names), std::end(dist::operation_names)}));
-  for (char const* const other :
-       {"--shapes", "--out-dtype", "--dtype", "--layout", "--epilogue", "--batch"})
+  for (char const* const other : {"--shapes", "--out-dtype", "--dtype", "--layout", "--epilogue",
+                                  "--batch", "--groups", "--weights"})
     ranks->excludes(verb->get_option(other));
   verb->add_option("--top", r->top, "candidates of each GEMM")
       ->check(CLI::Range(1, 1000))
@@ -373,7 +380,8 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->callback([r, &status] {
     status = static_cast<int>(guarded(r->as_json, [&] {
       if (r->list) return list(r->as_json);
-      if (r->ranks > 0) return tune_ranks(parse_sizes(r->sizes), r->op, r->ranks, r->as_json);
+      if (r->ranks > 0)
+        return tune_ranks(parse_sizes(r->shapes.sizes), r->op, r->ranks, r->as_json);
       return r->export_path.empty() ? measure(*r) : export_to(r->export_path);
     }));
   });
