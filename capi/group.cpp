@@ -10,7 +10,7 @@
 
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
-#include "dispatch/on_device.hpp"
+#include "dispatch/launch/on_device.hpp"
 #include "dist/membership.hpp"
 #include "tilewright/dist/explain.hpp"
 #include "tools/report/group_report.hpp"

@@ -11,9 +11,9 @@
 
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
-#include "dispatch/block_quantize.hpp"
-#include "dispatch/on_device.hpp"
-#include "dispatch/read_tensor.hpp"
+#include "dispatch/launch/on_device.hpp"
+#include "dispatch/quantize/block_quantize.hpp"
+#include "dispatch/tensors/read_tensor.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/problem/block_quantize.hpp"

@@ -14,7 +14,7 @@
 
 #include "capi/arguments.hpp"
 #include "capi/errors.hpp"
-#include "dispatch/read_tensor.hpp"
+#include "dispatch/tensors/read_tensor.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/kernel/weights/weight_checkpoint.hpp"
 #include "tilewright/kernel/weights/weight_quantize.hpp"

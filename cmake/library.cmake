@@ -118,7 +118,7 @@ set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quic
 # Launches beside a GEMM's kernel, which copy operands and scales before it or quantise D after it,
 # run where any family's kernels do; tests/golden/fat_binaries_test.py requires it.
 if(TW_WITH_CUDA)
-  file(GLOB tw_beside_gemms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dispatch/*.cu
+  file(GLOB_RECURSE tw_beside_gemms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dispatch/*.cu
        ${PROJECT_SOURCE_DIR}/src/dist/*.cu)
   set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS "${tw_all_code}")
 endif()

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/tuning_store.hpp"
+#include "dispatch/tuning/tuning_store.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rooms.py  The rooms of the command and of the emulator: which folder of tools/ and of src/emu/
-may include which, and their sizes.
+"""rooms.py  The rooms of the command and of folders of src/: which folder may include which, and
+their sizes.
 
 A room is a folder. A file includes its own room and the rooms before it. The folders below
 tools/command are verbs, which do not include each other. A file of src/emu/ itself may include all
@@ -14,14 +14,17 @@ import re
 ROOMS = ("ladder tools/io tools/report tools/picture tools/trace tools/operand tools/request "
          "tools/check tools/measure tools/command").split()
 MAIN = "tools/main.cpp"  # gathers the verbs
-# The folders of src/emu/, which sources include as emu/ROOM/NAME.
-ENGINE = ("host elements wgmma history umma machine report memory barrier warp tensor hazard "
-          "trace run").split()
+# Folders of src/ with rooms, which sources include as FOLDER/ROOM/NAME.
+LIBRARY = {
+    "emu": ("host elements wgmma history umma machine report memory barrier warp tensor hazard "
+            "trace run").split(),
+    "dispatch": "tuning plan quantize launch moe tensors".split(),
+}
 # Folders whose code may include the rooms, not the other way round.
 OUTSIDE = ("capi", "demo", "bench", "tests", "examples", "python")
 SOURCES = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_FILES = 40  # of one level of a folder
-COUNTED = ("tools/", "ladder/", "src/emu/")
+COUNTED = ("tools/", "ladder/", "src/emu/", "src/dispatch/")
 
 
 def place_of(path):
@@ -35,22 +38,23 @@ def place_of(path):
     return None
 
 
-def floor_in_engine(path):
-    """The floor of emu/ROOM/NAME, above all rooms of emu/NAME; None of other paths and rooms."""
-    room = re.fullmatch(r"emu/(?:(\w+)/)?[\w.]+", path)
-    if room is None or (room[1] and room[1] not in ENGINE):
+def floor_in_library(path):
+    """The floor of FOLDER/ROOM/NAME, above all rooms of FOLDER/NAME; None of an unknown room."""
+    folder, room = re.fullmatch(r"(\w+)/(?:(.+)/)?[^/]+", path).groups()
+    if room and room not in LIBRARY[folder]:
         return None
-    return ENGINE.index(room[1]) if room[1] else len(ENGINE)
+    return LIBRARY[folder].index(room) if room else len(LIBRARY[folder])
 
 
-def check_engine(f):
-    """(line, complaint) of each include of src/emu/ that runs up."""
-    own = floor_in_engine(f.path.removeprefix("src/"))
+def check_library(f):
+    """(line, complaint) of each include within a folder of src/ that runs up."""
+    folder = f.path.split("/")[1] + "/"
+    own = floor_in_library(f.path.removeprefix("src/"))
     if own is None:
         yield 1, f"{os.path.dirname(f.path)}/ is not a room of gen/rooms.py"
         return
     for number, target in f.includes():
-        other = floor_in_engine(target)
+        other = floor_in_library(target) if target.startswith(folder) else None
         if other is not None and other > own:
             yield number, f"the include of {target} runs up"
 
@@ -59,8 +63,8 @@ def check_rooms(f):
     """(line, complaint) of each include that runs up, or from one verb into another."""
     if not f.path.endswith(SOURCES):
         return
-    if f.path.startswith("src/emu/"):
-        yield from check_engine(f)
+    if f.path.startswith(tuple(f"src/{folder}/" for folder in LIBRARY)):
+        yield from check_library(f)
         return
     own = place_of(f.path)
     if own is None:

@@ -24,7 +24,7 @@ DTYPES = {"bf16": ("bf16", "bf16"), "bf16_f32": ("bf16", "f32"), "f16": ("f16", 
 
 
 def problem_key(shape):
-    """As problem_key() of src/dispatch/tuning_key.cpp writes it: dense matrices, row-major D."""
+    """As problem_key() of dispatch/tuning/tuning_key.cpp writes it: dense matrices, row-major D."""
     m, n, k, batch = shape["m"], shape["n"], shape["k"], shape.get("batch", 1)
     ab, d = DTYPES[shape["dtype"]]
     a_t, b_n = shape["layout"][0] == "T", shape["layout"][1] == "N"

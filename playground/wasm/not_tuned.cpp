@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// not_tuned.cpp  No results of `tilewright tune`, instead of src/dispatch/tuned.cpp and
+// not_tuned.cpp  No results of `tilewright tune`, instead of src/dispatch/tuning/tuned.cpp and
 //                src/dist/path_table.cpp: a page reads no files.
-#include "dispatch/tuned.hpp"
+#include "dispatch/tuning/tuned.hpp"
 #include "tilewright/dist/path_table.hpp"
 
 namespace tw {

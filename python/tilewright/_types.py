@@ -76,6 +76,6 @@ _ACTIVATIONS = {"swish": "silu", "gelu-tanh": "gelu", "none": "", "bilinear": ""
 
 def activation_word(activation):
     """The word of an activation for its derivative: other libraries' names and the names of gated
-    units are taken too, as by the C library (dispatch/tensors.cpp)."""
+    units are taken too, as by the C library (dispatch/tensors/tensors.cpp)."""
     word = (activation or "").replace("_", "-")
     return _ACTIVATIONS.get(word, word)

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "dispatch/on_device.hpp"
+#include "dispatch/launch/on_device.hpp"
 #include "dist/call.hpp"
 #include "dist/gathered.hpp"
 #include "tilewright/dispatch/gemm.hpp"

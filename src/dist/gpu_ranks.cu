@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "dispatch/gated.hpp"
-#include "dispatch/on_device.hpp"
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/launch/on_device.hpp"
+#include "dispatch/plan/gated.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 #include "dist/enqueued_sets.hpp"
 #include "dist/failure.hpp"
 #include "dist/gpu_memory.hpp"

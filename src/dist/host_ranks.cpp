@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "dispatch/gated.hpp"
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/plan/gated.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/round_up.hpp"

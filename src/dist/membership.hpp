@@ -108,7 +108,7 @@ class group::membership {
   /// The plan of a GEMM of this rank.
   virtual std::shared_ptr<gemm_plan const> plan(gemm_problem const& p, gemm_operands const& o,
                                                 call_options const& how) const = 0;
-  /// Of path::gated: dispatch/gated.hpp's plan for this rank's device.
+  /// Of path::gated: dispatch/plan/gated.hpp's plan for this rank's device.
   virtual std::shared_ptr<gemm_plan const> plan_gated(gemm_problem const& p, gemm_operands const& o,
                                                       call_options const& how) const = 0;
 

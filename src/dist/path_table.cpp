@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/fork_safe.hpp"
-#include "dispatch/tuning_key.hpp"
+#include "dispatch/tuning/tuning_key.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_text.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "dispatch/gated.hpp"
+#include "dispatch/plan/gated.hpp"
 #include "dist/call.hpp"
 #include "dist/gathered.hpp"
 #include "tilewright/base/check.hpp"

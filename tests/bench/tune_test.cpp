@@ -10,7 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "dispatch/tuned.hpp"
+#include "dispatch/tuning/tuned.hpp"
 #include "tests/tools/command.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/weights_desc.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <deque>
 
-#include "dispatch/tuning_key.hpp"
+#include "dispatch/tuning/tuning_key.hpp"
 #include "tilewright/dispatch/tensors.hpp"
 #include "tilewright/kernel/weights/weights.hpp"
 #include "tools/measure/support.hpp"

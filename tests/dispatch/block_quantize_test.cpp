@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_quantize_test.cpp  The kernel that quantises blocks writes the host's bits from each type.
-#include "dispatch/block_quantize.hpp"
+#include "dispatch/quantize/block_quantize.hpp"
 
 #include <gtest/gtest.h>
 

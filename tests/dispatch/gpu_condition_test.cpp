@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_condition_test.cpp  Each condition that keeps the GPU from being used is named, the first
 // first.
-#include "dispatch/gpu_condition.hpp"
+#include "dispatch/launch/gpu_condition.hpp"
 
 #include <gtest/gtest.h>
 

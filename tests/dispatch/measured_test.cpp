@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "dispatch/winners.hpp"
+#include "dispatch/tuning/winners.hpp"
 #include "family/as_run.hpp"
 #include "family/normal_form.hpp"
 #include "family/sm90_gemm/config_of.hpp"

@@ -14,7 +14,7 @@ INCLUDE = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(NVCC))),
 
 PROGRAM = """
 #include <cstdio>
-#include "dispatch/launch_range.hpp"
+#include "dispatch/launch/launch_range.hpp"
 int main() {
   char const* const names[] = {"first", "second"};
   for (char const* name : names) {

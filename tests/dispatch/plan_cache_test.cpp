@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_cache_test.cpp  A plan is made once per problem, alignment, workspace and device.
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // plan_gemv_test.cpp  Plans of GEMV kernels: when they are taken, and the operands that they need.
 #include <gtest/gtest.h>
 
-#include "dispatch/winners.hpp"
+#include "dispatch/tuning/winners.hpp"
 #include "family/gemv/config_of.hpp"
 #include "tests/dispatch/problems.hpp"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/log.hpp"
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 #include "tests/dispatch/problems.hpp"
 
 namespace tw::test {

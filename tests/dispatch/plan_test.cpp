@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dispatch/winners.hpp"
+#include "dispatch/tuning/winners.hpp"
 #include "family/sm90_gemm/computes.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/schedules.hpp"

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "dispatch/tuned.hpp"
+#include "dispatch/tuning/tuned.hpp"
 #include "tests/dispatch/problems.hpp"
 #include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/scale_convention.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tuning_key_test.cpp  A key has all of a problem that its speed depends on, and is read back.
-#include "dispatch/tuning_key.hpp"
+#include "dispatch/tuning/tuning_key.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "dispatch/tuning_store.hpp"
+#include "dispatch/tuning/tuning_store.hpp"
 #include "tests/dispatch/problems.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tuning_store_test.cpp  Results survive concurrent and killed writers; a file of another kind is
 //                        refused; the planner takes the tuned plan.
-#include "dispatch/tuning_store.hpp"
+#include "dispatch/tuning/tuning_store.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <fstream>
 #include <random>
 
-#include "dispatch/plan_cache.hpp"
-#include "dispatch/tuned.hpp"
+#include "dispatch/plan/plan_cache.hpp"
+#include "dispatch/tuning/tuned.hpp"
 #include "tests/dispatch/problems.hpp"
 
 namespace tw::test {

@@ -3,8 +3,8 @@
 //                ranks that have NCCL's collectives, with and without each other's addresses.
 #include <fmt/format.h>
 
-#include "dispatch/gated.hpp"
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/plan/gated.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 #include "dist/membership.hpp"
 #include "tests/dist/ranks.hpp"
 #include "tilewright/base/check.hpp"

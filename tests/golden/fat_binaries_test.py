@@ -2,7 +2,7 @@
 """fat_binaries_test.py  The launches beside a GEMM's kernel have code for every GPU that a family's
 kernels run on: copies of operands and scales, quantisation, zeros for K = 0.
 
-For each object of src/dispatch/*.cu: ptxas has compiled as many kernels for sm_80, sm_90a and
+For each object of src/dispatch/*/*.cu: ptxas has compiled as many kernels for sm_80, sm_90a and
 sm_100f, and the PTX of sm_80 is there for GPUs that come later. The fat binary itself is read where
 cuobjdump is found (./dev sass)."""
 import os
@@ -59,7 +59,8 @@ def main():
         for line in complaints(path, kernels, tools):
             wrong += 1
             print(f"fat_binaries: {os.path.relpath(path, BUILD)}: {line}")
-    sources = [f for f in os.listdir(os.path.join(ROOT, "src/dispatch")) if f.endswith(".cu")]
+    sources = [f for _, _, files in os.walk(os.path.join(ROOT, "src/dispatch")) for f in files
+               if f.endswith(".cu")]
     if found != len(sources):
         print(f"fat_binaries: {found} objects of {len(sources)} sources")
         return 1

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "dispatch/quantize.hpp"
+#include "dispatch/quantize/quantize.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/quantize/quantize.hpp"
 #include "tilewright/problem/scale_convention.hpp"

@@ -131,6 +131,8 @@ BAD = {
         ("src/emu/host/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/run/guard.hpp"\n'),
         ("src/emu/host/bad.cpp", SPDX + '// bad.cpp  A title.\n#include "emu/launch.hpp"\n'),
         ("src/emu/other/bad.cpp", SPDX + "// bad.cpp  A title.\n"),
+        ("src/dispatch/plan/bad.cpp",
+         SPDX + '// bad.cpp  A title.\n#include "dispatch/moe/moe.hpp"\n'),
     ],
     "files": [("tools/trace/41.json", "{}\n")],
     "terms": [

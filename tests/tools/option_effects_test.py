@@ -344,7 +344,7 @@ def floats(path, *shape):
 
 
 def write_tuning_file(path):
-    """A file of `tilewright tune` with one GEMM (src/dispatch/tuning_store.cpp)."""
+    """A file of `tilewright tune` with one GEMM (src/dispatch/tuning/tuning_store.cpp)."""
     columns = {"card": "NVIDIA H200", "driver": "580", "version": "1", "sms": 132,
                "problem": "64x256x512x1 a=bf16,T,512,0 b=bf16,N,512,0 d=bf16,T,256,0",
                "kernel": "sm90_bf16_bf16_tn_128x128x64_1x1_s6", "swapped": 0, "shared_tiles": 0,

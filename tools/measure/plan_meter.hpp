@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "dispatch/tuning_store.hpp"
+#include "dispatch/tuning/tuning_store.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::bench {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "dispatch/check_plan.hpp"
+#include "dispatch/plan/check_plan.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/family/family.hpp"
 

@@ -34,7 +34,8 @@ class family final : public family_of<kernels> {
   void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
                  std::vector<gemm_plan>& plans) const override {
     if (dev.compute_capability != 90) return;  // machine code for sm_90a
-    // Copies of operands that TMA cannot address know nothing of groups: dispatch/plan.cpp refuses.
+    // Copies of operands that TMA cannot address know nothing of groups: dispatch/plan/plan.cpp
+    // refuses.
     // If groups divide K, an operand of 8 or 32 bits is one matrix, transposed as it is.
     bool const transposes = base.normal.groups && base.normal.groups->axis == group_axis::k &&
                             size_bits(base.normal.a.type) != 16;

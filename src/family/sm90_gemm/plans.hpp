@@ -12,7 +12,7 @@
 namespace tw {
 
 /// gemm_family::add_plans for the kernel of `plan`: a plan for each schedule. A schedule with
-/// split-K tiles is a choice; copies may not be one: ranked() of src/dispatch/plan.cpp decides.
+/// split-K tiles is a choice; copies may not be one: ranked() of dispatch/plan/plan.cpp decides.
 void add_schedules(gemm_plan plan, device const& dev, std::int64_t workspace_bytes,
                    std::vector<gemm_plan>& plans);
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "arch/tensor_map_gpu.hpp"
-#include "dispatch/plan_cache.hpp"
+#include "dispatch/plan/plan_cache.hpp"
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
 #include "tilewright/arch/limits.hpp"

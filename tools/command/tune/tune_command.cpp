@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "dispatch/tuned.hpp"
-#include "dispatch/winners.hpp"
+#include "dispatch/tuning/tuned.hpp"
+#include "dispatch/tuning/winners.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/weights_desc.hpp"
