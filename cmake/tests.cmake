@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests by folder; the folder is the CTest label.
 #   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER; with NAME.cpp of a
-#                            header NAME.hpp there
+#                            header NAME.hpp there, and the files of tests/FOLDER/ROOM/ likewise
 #   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set;
 #                            of tw_scripts_by_method one for each method: FOLDER.NAME.METHOD
 #   tests/gpu/*.cu           with CUDA and TW_GPU_TESTS, one program each: gpu_NAME; exit status 77
-#                            means skipped
+#                            means skipped; dist/*.cu and wgmma/*.cu there likewise
 find_package(BLAS REQUIRED)  # what kernels are compared with
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -105,7 +105,7 @@ if(NOT TW_WITH_C_LIBRARY)
 endif()
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)
-  file(GLOB programs CONFIGURE_DEPENDS ${folder}/*.cpp)
+  file(GLOB programs CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/*.cpp)
   foreach(source ${programs})
     string(REGEX REPLACE "\\.cpp$" ".hpp" header ${source})
     if(NOT source MATCHES "_test\\.cpp$" AND NOT EXISTS ${header})
@@ -188,7 +188,8 @@ if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/n
   set(tw_build_gpu_tests ON)
 endif()
 if(TW_WITH_CUDA AND tw_build_gpu_tests)
-  file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu)
+  file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu
+       ${PROJECT_SOURCE_DIR}/tests/gpu/dist/*.cu ${PROJECT_SOURCE_DIR}/tests/gpu/wgmma/*.cu)
   if(NOT TW_WITH_C_LIBRARY)
     list(REMOVE_ITEM tw_gpu_tests ${PROJECT_SOURCE_DIR}/tests/gpu/c_library.cu)
   endif()

@@ -242,7 +242,7 @@ def check_diagnoses(files):
     from E0010 on, a test expects it of a kernel that has a correct neighbour."""
     expected = set()
     for f in files:
-        if re.fullmatch(r"tests/(emu|hazard)/\w+_test\.cpp", f.path):
+        if re.fullmatch(r"tests/(emu|hazard)/(\w+/)?\w+_test\.cpp", f.path):
             expected.update(re.findall(r'\b(?:expect|EXPECT|ASSERT)\w*\b[^;]*?"(E\d{4})"', f.text))
     for f in files:
         if not re.fullmatch(r"docs/errors/E\d\d\.md", f.path):

@@ -10,7 +10,7 @@
 
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/device_copy.hpp"
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 
 namespace tw::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "tests/gpu/device_copy.hpp"
-#include "tests/kernel/scaled_cases.hpp"
+#include "tests/kernel/scales/scaled_cases.hpp"
 
 namespace tw::test {
 

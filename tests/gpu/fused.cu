@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // fused.cu  Fused epilogues on a GPU: random combinations over random shapes and plans against
-//           float64, as tests/kernel/fused_emu_test.cpp has them. Exit 0 done, 1 wrong, 77 no GPU.
+//           float64, as tests/kernel/epilogue/fused_emu_test.cpp has them. Exit 0 done, 1 wrong,
+//           77 no GPU.
 #include <map>
 
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/device_copy.hpp"
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 
 namespace tw::test {
 namespace {

@@ -13,8 +13,8 @@
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/copied_run.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tests/kernel/indexed_groups.hpp"
-#include "tests/kernel/weights_cases.hpp"
+#include "tests/kernel/groups/indexed_groups.hpp"
+#include "tests/kernel/weights/weights_cases.hpp"
 #include "tilewright/dispatch/moe.hpp"
 #include "tilewright/problem/without_indices.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/gpu/device_copy.hpp"
-#include "tests/tools/offered_cases.hpp"
+#include "tests/tools/operand/offered_cases.hpp"
 #include "tools/check/check.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "tests/gpu/device_copy.hpp"
-#include "tests/kernel/quantize_cases.hpp"
+#include "tests/kernel/scales/quantize_cases.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 
 namespace tw::test {

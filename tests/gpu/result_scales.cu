@@ -6,7 +6,7 @@
 
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/device_copy.hpp"
-#include "tests/kernel/result_scale_cases.hpp"
+#include "tests/kernel/scales/result_scale_cases.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/quantize.hpp"
 

@@ -6,7 +6,7 @@
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/device_copy.hpp"
 #include "tests/gpu/device_scales.hpp"
-#include "tests/kernel/scaled_cases.hpp"
+#include "tests/kernel/scales/scaled_cases.hpp"
 
 namespace tw::test {
 namespace {

@@ -2,7 +2,7 @@
 // factor_reuse_test.cpp  Scale factors that threads store, and factors that serve all of K.
 #include <bit>
 
-#include "tests/hazard/tensor_kernels.hpp"
+#include "tests/hazard/tensor/tensor_kernels.hpp"
 
 namespace tw::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // inval_test.cpp  An mbarrier ends while something is to arrive at it that no thread waits for.
-#include "tests/hazard/tensor_kernels.hpp"
+#include "tests/hazard/tensor/tensor_kernels.hpp"
 
 namespace tw::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // relaxed_barrier_test.cpp  A relaxed arrive or wait of an mbarrier orders operations of tcgen05
 //                           with their fences, and no other access.
-#include "tests/hazard/tensor_kernels.hpp"
+#include "tests/hazard/tensor/tensor_kernels.hpp"
 
 namespace tw::test {
 namespace {

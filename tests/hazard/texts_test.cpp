@@ -3,7 +3,7 @@
 //                 the kernel in diagnoses around a function above the instructions.
 #include <cstddef>
 
-#include "tests/hazard/tensor_kernels.hpp"
+#include "tests/hazard/tensor/tensor_kernels.hpp"
 #include "tilewright/atom/execute.hpp"
 
 namespace tw::test {

@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "tests/effort.hpp"
-#include "tests/kernel/block_scaled_cases.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 #include "tests/kernel/gemv_cases.hpp"
 #include "tests/kernel/guarded_memory.hpp"
-#include "tests/kernel/result_scale_cases.hpp"
-#include "tests/kernel/scaled_cases.hpp"
+#include "tests/kernel/scales/block_scaled_cases.hpp"
+#include "tests/kernel/scales/result_scale_cases.hpp"
+#include "tests/kernel/scales/scaled_cases.hpp"
 
 namespace tw::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/effort.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 
 namespace tw::test {
 namespace {

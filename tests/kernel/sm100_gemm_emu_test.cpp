@@ -7,7 +7,7 @@
 
 #include "tests/effort.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 #include "tests/kernel/typed_cases.hpp"
 
 namespace tw::test {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "tests/effort.hpp"
-#include "tests/kernel/block_scaled_cases.hpp"
 #include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/scales/block_scaled_cases.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/reference.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/epilogue/fused_cases.hpp"
 #include "tests/kernel/gemm_cases.hpp"
 
 namespace tw::test {

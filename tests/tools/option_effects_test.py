@@ -304,7 +304,7 @@ SEEN = {
 }
 # Why an option of a verb cannot be seen here, and where it is tested.
 GPU = "without a GPU nothing runs: tests/bench/command_test.py, tests/gpu/command_test.py"
-BAR = "the progress bar is for terminals: tests/tools/output_test.cpp"
+BAR = "the progress bar is for terminals: tests/tools/io/output_test.cpp"
 UNSEEN = {
     "check": {"--quiet": BAR, "--timeout": "processor seconds: tests/tools/plugin_load_test.py"},
     "ladder": {"--quick": GPU, "--no-baseline": GPU},

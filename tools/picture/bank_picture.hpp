@@ -6,7 +6,7 @@
 // access that needs more wavefronts than its words would, spread evenly, has conflicts: its cells
 // of the tile stay, its surplus wavefronts are marked.
 // Needs:    what access_of needs [TW0160-TW0165], a name of an access [TW0626]
-// Example:  tests/tools/picture_banks_test.cpp
+// Example:  tests/tools/picture/picture_banks_test.cpp
 #pragma once
 
 #include <string_view>

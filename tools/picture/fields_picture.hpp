@@ -3,7 +3,7 @@
 //
 // Rows of 16 bits, the highest first; a field has a colour, and hovering a bit shows its field.
 // Needs:    what places_of_operand needs of the layout [TW0237-TW0243]
-// Example:  tests/tools/picture_atoms_test.cpp
+// Example:  tests/tools/picture/picture_atoms_test.cpp
 #pragma once
 
 #include <cstdint>

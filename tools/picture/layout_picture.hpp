@@ -9,7 +9,7 @@
 // Owners:  cells with the same offset have one "thread" in common: the offset.
 // Needs:   a layout with at least one mode [TW0170]; a slice whose profile is coarser than or
 //          equal to the shape's [TW0171], with coordinates below the extents [TW0171]
-// Example: tests/tools/picture_test.cpp
+// Example: tests/tools/picture/picture_test.cpp
 #pragma once
 
 #include <optional>

@@ -2,7 +2,8 @@
 // palette.hpp  The colours of the classes, on white and on black paper.
 //
 // Eight light fills under dark text, eight dark fills under light text. Both keep a contrast of at
-// least 4.5 between text and fill (WCAG 2.1, 1.4.3); tests/tools/picture_test.cpp computes it.
+// least 4.5 between text and fill (WCAG 2.1, 1.4.3); tests/tools/picture/picture_test.cpp
+// computes it.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@
 //
 // Every step carries its value as the algebra prints it.
 // Needs:   one of these operations [TW0175]
-// Example: tests/tools/picture_steps_test.cpp
+// Example: tests/tools/picture/picture_steps_test.cpp
 #pragma once
 
 #include <string_view>

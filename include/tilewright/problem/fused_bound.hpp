@@ -19,8 +19,8 @@
 //                  |y| h ((4 |v| + 4) (1 - s(v)) + 5)
 //            and where the power overflows, y = 0 instead of less than |x| 2^-125.
 //      gelu_erf  L = 1.13. The polynomial in the kernel's arithmetic errs by less than 2^-22 |x|
-//            (tests/kernel/activation_test.cpp), where ex2 and rcp are rounded to nearest; the
-//            GPU's cost 6 h |y| more:
+//            (tests/kernel/epilogue/activation_test.cpp), where ex2 and rcp are rounded to nearest;
+//            the GPU's cost 6 h |y| more:
 //                  2^-22 |x| + 2^-21 |y|.
 //    For x = -inf relu is 0 and the others are NaN.
 //    clamped_quick_gelu: x is clamped first, which is exact and does not enlarge its error; +inf

@@ -8,7 +8,8 @@
 // memory, which has banks.
 // Source: PTX ISA, "tcgen05.ld", "tcgen05.st", "Access Restrictions", "tcgen05.cp"
 // Needs:  a lane only with a warp; neither, nor a column, but of a load or store [TW0622]
-// Law:    allowed == the emulator reports no E0104 and no E0105 (tests/tools/tmem_access_test.cpp)
+// Law:    allowed == the emulator reports no E0104 and no E0105
+//         (tests/tools/explain/tmem_access_test.cpp)
 #pragma once
 
 #include <nlohmann/json.hpp>

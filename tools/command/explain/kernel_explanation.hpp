@@ -4,7 +4,7 @@
 //                         that use them.
 //
 // The numbers are those that the kernel's family states (family/kernel_memory.hpp).
-// Example: tests/tools/explain_kernel_command_test.cpp, docs/explain.md
+// Example: tests/tools/explain/explain_kernel_command_test.cpp, docs/explain.md
 #pragma once
 
 #include <nlohmann/json.hpp>
