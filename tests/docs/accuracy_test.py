@@ -8,5 +8,5 @@ import subprocess
 import sys
 
 source = pathlib.Path(os.environ["TW_SOURCE_DIR"])
-sys.exit(subprocess.run([sys.executable, source / "gen/accuracy.py", "--check",
+sys.exit(subprocess.run([sys.executable, source / "gen/measured/accuracy.py", "--check",
                          os.environ["TW_COMMAND"]], check=False).returncode)

@@ -4,7 +4,7 @@
 //     gpu_banks           cycles per access, and whether they follow the model: 0 yes, 1 no, 77 no
 //                         Hopper GPU
 //     gpu_banks counted   one launch for each access, and a JSON line that says what the model
-//                         expects of it: run under ncu, which counts (gen/banks.py)
+//                         expects of it: run under ncu, which counts (gen/measured/banks.py)
 //     gpu_banks cycles    the JSON lines with measured cycles
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -6,5 +6,5 @@ import subprocess
 import sys
 
 root = os.environ["TW_SOURCE_DIR"]
-sys.exit(subprocess.run([sys.executable, "-B", root + "/gen/mutants.py", "--check",
+sys.exit(subprocess.run([sys.executable, "-B", root + "/gen/measured/mutants.py", "--check",
                          os.environ["TW_COMMAND"]], check=False).returncode)

@@ -7,7 +7,8 @@
     on_a_gpu.py judge -o raw.json          reads raw.json.log again
 
 Rows that may wait for ever come last: a process that is killed inside a kernel keeps the GPU
-busy for a while. gen/mutants_gpu.py makes the committed record of raw.json, and the page of that.
+busy for a while. gen/measured/mutants_gpu.py makes the committed record of raw.json, and the page
+of that.
 """
 import argparse
 import concurrent.futures

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """mutants.py  The pages docs/mutants.md and docs/diagnoses.md, from runs of the mutants.
 
-    python3 gen/mutants.py --run build/bin/tilewright     # 12 seeds of each schedule, both pages
-    python3 gen/mutants.py --table                        # the table again, from the JSON
-    python3 gen/mutants.py --diagnoses build/bin/tilewright
-    python3 gen/mutants.py --check build/bin/tilewright   # 1 seed: names, codes, diagnoses
+    mutants.py --run build/bin/tilewright     # 12 seeds of each schedule, both pages
+    mutants.py --table                        # the table again, from the JSON
+    mutants.py --diagnoses build/bin/tilewright
+    mutants.py --check build/bin/tilewright   # 1 seed: names, codes, diagnoses
 
 Line numbers are not compared: they move when a kernel gets a line.
 """
@@ -17,11 +17,11 @@ import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 RESULT = os.path.join(ROOT, "bench/results/mutants.json")
 TABLE_PAGE = os.path.join(ROOT, "docs/mutants.md")
 DIAGNOSES_PAGE = os.path.join(ROOT, "docs/diagnoses.md")
-BEGIN, END = "<!-- from here: gen/mutants.py -->\n", "<!-- to here -->\n"
+BEGIN, END = "<!-- from here: gen/measured/mutants.py -->\n", "<!-- to here -->\n"
 SEEDS = 12
 SHOWN = ["reference_gemm/no-proxy-fence", "reference_gemm/stage-released-early",
          "reference_gemm/expect-tx-too-large", "reference_gemm/accumulators-read-early",

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench_history.py  Keeps bench/results/history.csv, a row per measurement, category, contender.
 
-    gen/bench_history.py FILE...   enters results of `tilewright bench gemm --json FILE`; the rows
-                                   of a file of that name are replaced
-    gen/bench_history.py --check   exits 1 if a result in bench/results has rows that are missing,
-                                   or that are not what it says
+    bench_history.py FILE...   enters results of `tilewright bench gemm --json FILE`; the rows
+                               of a file of that name are replaced
+    bench_history.py --check   exits 1 if a result in bench/results has rows that are missing,
+                               or that are not what it says
 
 The tree keeps the newest result of each kind (list of shapes and contenders); the table keeps all.
 A ratio is the contender's median time divided by ours, so above 1 Tilewright is faster. A contender
@@ -19,7 +19,7 @@ import math
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 RESULTS = os.path.join(ROOT, "bench/results")
 TABLE = os.path.join(RESULTS, "history.csv")
 COLUMNS = ["result", "date", "commit", "device", "shapes_file", "mode", "category", "contender",
@@ -112,7 +112,7 @@ def check():
         old = [row for row in table if row["result"] == name]
         if result.get("schema") == SCHEMA and text_of(rows_of(name, result)) != text_of(old):
             complaints.append(f"stale: history.csv has other rows for {entry}; "
-                              f"run gen/bench_history.py bench/results/{entry}")
+                              f"run gen/measured/bench_history.py bench/results/{entry}")
     return complaints
 
 

@@ -9,11 +9,12 @@ On a machine with a Hopper GPU and Nsight Compute, in the root of the tree:
     ncu --version | tail -1 > ncu.txt
     $B cycles > cycles.jsonl
     ncu --clock-control none --cache-control none --csv --page raw --print-units base \\
-        --log-file counted.csv --metrics $(python3 gen/banks.py --metrics) $B counted \\
+        --log-file counted.csv --metrics $(python3 gen/measured/banks.py --metrics) $B counted \\
         > counted.jsonl
-    python3 gen/banks.py --merge . -o bench/results/DATE-h200-banks.json
+    python3 gen/measured/banks.py --merge . -o bench/results/DATE-h200-banks.json
 
-Then `python3 gen/banks.py --table` writes the table of docs/banks.md again; --check compares.
+Then `python3 gen/measured/banks.py --table` writes the table of docs/banks.md again; --check
+compares.
 """
 import argparse
 import csv
@@ -21,13 +22,13 @@ import json
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 RESULT = os.path.join(ROOT, "bench/results/2026-11-21-h200-banks.json")
 PAGE = os.path.join(ROOT, "docs/banks.md")
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_%s.sum"
 WORDS = "l1tex__data_bank_writes.sum"
 METRICS = [WAVEFRONTS % op for op in ("ld", "st", "gmma")] + [WORDS]
-BEGIN, END = "<!-- from here: gen/banks.py --table -->\n", "<!-- to here -->\n"
+BEGIN, END = "<!-- from here: gen/measured/banks.py --table -->\n", "<!-- to here -->\n"
 
 
 def metric_of(case):
@@ -154,7 +155,8 @@ def main():
         before, rest = page.split(BEGIN)
         after = rest.split(END)[1]
         if options.check and rest.split(END)[0] != fresh:
-            sys.exit("docs/banks.md is not what bench/results says: python3 gen/banks.py --table")
+            sys.exit("docs/banks.md is not what bench/results says: "
+                     "python3 gen/measured/banks.py --table")
         if options.table:
             with open(PAGE, "w", encoding="utf-8") as file:
                 file.write(before + BEGIN + fresh + END + after)

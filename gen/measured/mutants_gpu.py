@@ -5,9 +5,10 @@
     tests/gpu/mutants/on_a_gpu.py build build/mutants
     tests/gpu/mutants/on_a_gpu.py run build/mutants -o raw.json    # on a machine with a GPU
     build/bin/tilewright check --mutants --seeds 12 --json > emulator.json
-    python3 gen/mutants_gpu.py --merge raw.json emulator.json -o DATE-h200-mutants.json.gz
+    python3 gen/measured/mutants_gpu.py --merge raw.json emulator.json -o DATE-h200-mutants.json.gz
 
-Then `python3 gen/mutants_gpu.py --table` writes the table of the page again; --check compares.
+Then `python3 gen/measured/mutants_gpu.py --table` writes the table of the page again; --check
+compares.
 """
 import argparse
 import gzip
@@ -15,11 +16,11 @@ import json
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 RESULT = os.path.join(ROOT, "bench/results/2026-11-21-h200-mutants.json.gz")
 PAGE = os.path.join(ROOT, "docs/mutants-on-a-gpu.md")
 TOOLS = ["racecheck", "synccheck", "memcheck", "initcheck"]
-BEGIN, END = "<!-- from here: gen/mutants_gpu.py --table -->\n", "<!-- to here -->\n"
+BEGIN, END = "<!-- from here: gen/measured/mutants_gpu.py --table -->\n", "<!-- to here -->\n"
 
 
 def read(path):
@@ -171,7 +172,8 @@ def main():
             before, rest = file.read().split(BEGIN)
         written, after = rest.split(END)
         if options.check and written != fresh:
-            sys.exit("the page is not what bench/results says: python3 gen/mutants_gpu.py --table")
+            sys.exit("the page is not what bench/results says: "
+                     "python3 gen/measured/mutants_gpu.py --table")
         if options.table:
             with open(PAGE, "w", encoding="utf-8") as file:
                 file.write(before + BEGIN + fresh + END + after)

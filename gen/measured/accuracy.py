@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of sums over K in the tensor cores' arithmetic: measures and draws them.
 
-    gen/accuracy.py --measure COMMAND   runs `COMMAND gemm` in the emulator with the bits of the
-                                        tensor core and writes data/accuracy/errors.json (minutes)
-    gen/accuracy.py                     writes docs/accuracy.md's plot and tables from it
-    gen/accuracy.py --check [COMMAND]   fails where these are not current; with a command also where
-                                        measuring some points again finds other errors
+    accuracy.py --measure COMMAND   runs `COMMAND gemm` in the emulator with the bits of the
+                                    tensor core and writes data/accuracy/errors.json (minutes)
+    accuracy.py                     writes docs/accuracy.md's plot and tables from it
+    accuracy.py --check [COMMAND]   fails where these are not current; with a command also where
+                                    measuring some points again finds other errors
 
 A point is the root mean square of D - A B over that of A B, for 16 x 16 sums of K terms. The
 command computes A B - C with C = A B in float32, so that D of 16 bits has the bits of the error.
@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data/accuracy/errors.json"
 PLOT = ROOT / "docs/pictures/accuracy.svg"
 PAGE = ROOT / "docs/accuracy.md"
@@ -242,7 +242,7 @@ def main():
     current = [(PLOT, plot(found)), (PAGE, page(found))]
     wrong = [str(path.relative_to(ROOT)) for path, text in current if path.read_text() != text]
     if wrong:
-        print(f"not current: {', '.join(wrong)}; run gen/accuracy.py", file=sys.stderr)
+        print(f"not current: {', '.join(wrong)}; run gen/measured/accuracy.py", file=sys.stderr)
     for kind, sums, k in CHECKED if options.check else []:
         out = next(s[2] for s in SERIES if s[:2] == (kind, sums))
         error, rule = (measure(by, kind, sums, out, "normal", k) for by in (options.check, None))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_page.py  Writes the reference of docs/python.md from the docstrings of the package.
 
-    gen/python_page.py          writes the page
-    gen/python_page.py --check  exit status 1 where it differs
+    gen/python/python_page.py          writes the page
+    gen/python/python_page.py --check  exit status 1 where it differs
 """
 import ast
 import inspect
@@ -11,9 +11,9 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 PAGE = os.path.join(ROOT, "docs/python.md")
-BEGIN, END = "<!-- reference: by gen/python_page.py -->\n", "<!-- end of the reference -->\n"
+BEGIN, END = "<!-- reference: by gen/python/python_page.py -->\n", "<!-- end of the reference -->\n"
 # (heading, file, names)
 PARTS = [
     ("GEMMs", "_gemm", ["gemm"]), ("Groups", "_grouped", ["grouped_gemm"]),
@@ -134,7 +134,7 @@ def main():
     new = before + BEGIN + "\n" + reference() + "\n" + END + rest.split(END)[1]
     if "--check" in sys.argv:
         if new != page:
-            print("docs/python.md is not what gen/python_page.py writes", file=sys.stderr)
+            print("docs/python.md is not what gen/python/python_page.py writes", file=sys.stderr)
         return int(new != page)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(new)
