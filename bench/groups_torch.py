@@ -6,7 +6,8 @@
 
 Sections: bf16 (torch._grouped_mm, 2D x 3D), wgrad (2D x 2D), fp8 (torch._scaled_grouped_mm,
 row and column scales), patterns (uniform, zipf, one-hot, half-empty), sparse (32 of 256
-groups used against 32 groups alone).
+groups used against 32 groups alone), gather (rows by an index in the GEMM, against
+torch.index_select and the same GEMM without an index; the ratio is that of these two).
 Each contender: a CUDA graph of launches over rotated operands (256 MB or two copies), five bursts
 of 15 ms after a pause, contenders in turn; the median. D is NaN before, and is compared with
 float32 results of sampled groups. Ratio: torch's time / ours.
@@ -123,7 +124,8 @@ def measure(name, kinds, sets, guess, flop, bytes_, checks, rounds):
                 samples[who].append(us)
     for who in ready:
         row["us"][who] = statistics.median(samples[who])
-    ours, theirs = row["us"].get("tilewright"), row["us"].get("torch")
+    ours = row["us"].get("tilewright")
+    theirs = next((us for who, us in row["us"].items() if not who.startswith("tilewright")), None)
     row["ratio"] = theirs / ours if ours and theirs else None
     if ours:
         row["tflops"] = flop / ours * 1e-6
@@ -274,10 +276,61 @@ def wgrad_case(name, groups, sizes, n, k, rounds):
     )
 
 
+def gather_case(name, groups, tokens, choices, n, k, rounds):
+    """2D x 3D: row i of A is row gather[i] of x (tokens, k)."""
+    sizes = sizes_of("uniform", tokens * choices, groups)
+    total = sum(sizes)
+    used = sum(1 for s in sizes if s > 0)
+    bytes_ = (tokens * k + used * n * k + total * n) * 2
+    sets = sets_for(bytes_)
+    if (groups * n * k * 2 + total * n * 2) * sets > 110e9:
+        sets = 1
+    off = ends_of(sizes)
+    starts = [0] + off.tolist()
+    index = torch.randperm(total, device=dev).to(torch.int32) % tokens
+    long_index = index.long()
+    x = [torch.randn(tokens, k, device=dev, dtype=torch.bfloat16) for _ in range(sets)]
+    w = [torch.randn(groups, n, k, device=dev, dtype=torch.bfloat16) for _ in range(sets)]
+    copied = torch.empty(total, k, device=dev, dtype=torch.bfloat16)
+    out = [torch.full((total, n), math.nan, device=dev, dtype=torch.bfloat16)]
+
+    def want(d, g):
+        rows = long_index[starts[g] : starts[g + 1]][:256]
+        ref = x[0][rows].float() @ w[0][g].float().T
+        return d[starts[g] : starts[g + 1]][:256], ref, ref.abs().mean() * 4
+
+    def fused(i):
+        tilewright.grouped_gemm(x[i], w[i].mT, ends=off, gather=index, out=out[0])
+
+    def apart(i):
+        torch.index_select(x[i], 0, long_index, out=copied)
+        tilewright.grouped_gemm(copied, w[i].mT, ends=off, out=out[0])
+
+    def checked(run):
+        def f():
+            out[0].fill_(math.nan)
+            run(0)
+            torch.cuda.synchronize()
+            return check(out[0], want, groups, sizes, k)
+
+        return f
+
+    measure(
+        name,
+        {"tilewright": fused, "apart": apart},
+        sets,
+        max(bytes_ / 2.5e6, 2.0 * total * n * k / 5e8, 5),
+        2.0 * total * n * k,
+        bytes_,
+        {"tilewright": checked(fused), "apart": checked(apart)},
+        rounds,
+    )
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--quick", action="store_true")
-    p.add_argument("--only", default="bf16,wgrad,fp8,patterns,sparse")
+    p.add_argument("--only", default="bf16,wgrad,fp8,patterns,sparse,gather")
     p.add_argument("--json")
     p.add_argument(
         "--limit", type=float, default=400, help="seconds; later shapes are left out, and listed"
@@ -337,6 +390,17 @@ def main():
                     n1,
                     k1,
                 )
+            if name in ("mixtral", "dsv3", "qwen3_30b", "gptoss_120b"):
+                add(
+                    "gather",
+                    gather_case,
+                    f"{name} gate_up {t} tokens",
+                    experts,
+                    t,
+                    choices,
+                    n1,
+                    k1,
+                )
             if t == 4096 and name not in ("kimi_k2",):
                 add("wgrad", wgrad_case, f"{name} gate_up {t} tokens", experts, s, n1, k1)
     begin = time.time()
@@ -366,4 +430,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
