@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // family.cpp  The family sm90_gemm: warp-specialised GEMM kernels with TMA and wgmma.
-#include "family/family_of.hpp"
 #include "family/sm90_gemm/computes.hpp"
 #include "family/sm90_gemm/facts.hpp"
-#include "family/sm90_gemm/gate.hpp"
-#include "family/sm90_gemm/kernels.hpp"
-#include "family/sm90_gemm/params.hpp"
+#include "family/sm90_gemm/gated_launches.hpp"
 #include "family/sm90_gemm/plans.hpp"
 #include "family/sm90_gemm/resources.hpp"
 #include "family/sm90_gemm/sum_order.hpp"
 
 namespace tw::sm90_gemm_family {
-
 namespace {
 
-class family final : public family_of<kernels> {
+class family final : public gated_launches {
   kernel_facts facts_of(gemm_config const& c) const override { return tw::facts_of(c); }
   bool computes_by(gemm_config const& c, gemm_problem const& q) const override {
     return tw::computes(c, q);
@@ -62,23 +58,6 @@ class family final : public family_of<kernels> {
   gemm_params params_of(gemm_plan const& plan, launch_form const& form, target t) const override {
     return make_params(plan, form.problem, form.operands, t);
   }
-  bool has_gate(gemm_plan const& plan) const override {
-    bool const one_launch = !copies_operands(plan) && !plan.stage_d;
-    return one_launch && !plan.swapped && plan.schedule.split_k_tiles == 0 &&
-           find_gated(plan) != nullptr;
-  }
-  void launch_emulated_gated(gemm_plan const& plan, launch_form const& form, gate_form const& gate,
-                             emu::options const& options) const override {
-    gemm_plan const p = in_bands_of_ranks(plan, gate);
-    gated_of(plan).emu(ctas_of(p), params_of(p, form, target::emu),
-                       make_gate_params(p, form, gate, target::emu), options);
-  }
-  int launch_gpu_gated(gemm_plan const& plan, launch_form const& form, gate_form const& gate,
-                       cudaStream_t stream, bool early) const override {
-    gemm_plan const p = in_bands_of_ranks(plan, gate);
-    return gated_of(plan).gpu(ctas_of(p), params_of(p, form, target::gpu),
-                              make_gate_params(p, form, gate, target::gpu), stream, early);
-  }
   gemm_config launched_config(gemm_plan const& plan) const override { return launched(plan); }
   int ctas_of(gemm_plan const& plan) const override {
     return plan.schedule.clusters * config_of(plan).cluster();
@@ -99,19 +78,6 @@ class family final : public family_of<kernels> {
   }
   sum_order order_of_sums(gemm_plan const& plan, device const&) const override {
     return sum_order_of(plan);
-  }
-
- private:
-  /// The plan's kernel with a gate in the library; of this build its launchers.
-  static gated const* find_gated(gemm_plan const& plan) {
-    for (gated const& g : gated_kernels())
-      if (g.kernel == plan.instance) return &g;
-    return nullptr;
-  }
-  static gated const& gated_of(gemm_plan const& plan) {
-    gated const* const g = find_gated(plan);
-    if (g == nullptr || g->emu == nullptr) throw rejected(kernel_not_built(plan));
-    return *g;
   }
 };
 
