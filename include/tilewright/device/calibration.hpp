@@ -124,9 +124,11 @@ struct operand_order_calibration {
   double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.96, register_a_promoted = 0.88;
-  /// Clocks in which a CTA decodes the 4-bit weights of a K block and multiplies them, and more
-  /// of them for each column of the tile (H200, 2026-11-30; docs/measured.md).
-  double decode_clocks = 430, decode_clocks_column = 1.7;
+  /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
+  /// of them for each column of the tile: of tiles of up to 128 rows and of 256. A tile of 256 rows
+  /// takes `start_256` clocks more (H200, 2026-11-30; docs/decisions/0083).
+  double decode_clocks = 326, decode_clocks_256 = 578, decode_clocks_column = 1.2;
+  double decode_start_256 = 1500;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

@@ -30,6 +30,8 @@ enum class weight_zeros : std::uint8_t { none, integers, floats };
 /// Rows of a block of prepared weights, and its elements of K for activations of 16 bits
 /// (atom/weight_block.hpp).
 inline constexpr int weight_block = 64;
+/// Prepared weights have a multiple of this many rows; those beyond N are zero.
+inline constexpr int weights_row_step = 128;
 /// The largest u of mxfp4 for e4m3, of which a byte holds u + 8.
 inline constexpr int largest_relative_exponent = 6, relative_exponent_bias = 8;
 

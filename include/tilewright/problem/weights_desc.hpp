@@ -32,7 +32,9 @@ struct weights_desc {
     return pair / 8 * 16 + up * 8 + pair % 8;
   }
   constexpr std::int64_t groups() const { return format.group == 0 ? 1 : k / format.group; }
-  constexpr std::int64_t row_blocks() const { return (n + 127) / 128 * 2; }
+  constexpr std::int64_t row_blocks() const {
+    return (n + weights_row_step - 1) / weights_row_step * (weights_row_step / weight_block);
+  }
   constexpr std::int64_t k_blocks() const { return (k + format.block_k() - 1) / format.block_k(); }
   constexpr std::int64_t matrix_bytes() const {
     return row_blocks() * k_blocks() * format.block_bytes();

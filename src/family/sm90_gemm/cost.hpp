@@ -72,6 +72,12 @@ inline double wgmma_clocks_of(gemm_calibration const& m, gemm_config const& c) {
   return std::max(c.tile_n / 2.0, m.min_wgmma_clocks);
 }
 
+/// Clocks in which a CTA decodes a K block of 4-bit weights and multiplies it.
+inline double decode_clocks_of(operand_order_calibration const& o, gemm_config const& c) {
+  double const rows = c.tile_m == rows_256 ? o.decode_clocks_256 : o.decode_clocks;
+  return (rows + o.decode_clocks_column * c.tile_n) * c.weights().block_k() / weight_block;
+}
+
 /// Clocks of a K block in which the tensor cores wait for promotions, of a kernel with one consumer
 /// or with parts in turn. `columns`: each column of B has a scale in the main loop.
 inline double waiting_clocks_of(scale_calibration const& s, gemm_config const& c, bool columns) {
@@ -247,10 +253,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
                             std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
                             type_rate_of(*dev.model, p, c);
   operand_order_calibration const& orders = dev.model->operand_orders;
-  double const math =
-      c.weights()
-          ? std::max(multiplies, orders.decode_clocks + orders.decode_clocks_column * c.tile_n)
-          : multiplies;
+  double const math = c.weights() ? std::max(multiplies, decode_clocks_of(orders, c)) : multiplies;
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
@@ -293,7 +296,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const epilogues = c.pingpong ? 1 + exposed * (tiles - 1) : tiles;
 
   cost r;
-  r.math_us = us(blocks * math);
+  bool const decodes_256 = c.weights() && c.tile_m == rows_256;
+  r.math_us = us(blocks * math + (decodes_256 ? orders.decode_start_256 : 0));
   r.loads_us = us(blocks * loads);
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);

@@ -199,7 +199,7 @@ struct gemm_config {
   }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {
-    return pingpong || tile_m == 4 * wgmma_m ? 2 : tile_m / wgmma_m;
+    return pingpong || (tile_m == 4 * wgmma_m && !weights()) ? 2 : tile_m / wgmma_m;
   }
   /// Rows of the tile that one of them computes, in steps of 64: the M of wgmma.
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }

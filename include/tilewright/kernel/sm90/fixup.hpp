@@ -83,10 +83,13 @@ struct fixup {
     }
   }
 
+  /// Loads that are under way at a time: that hides their latency.
+  static constexpr int loads_at_once = C.math_warpgroups() > 3 ? 12 : 32;
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
-  /// several at a time, so that about 32 loads are under way: that hides their latency.
+  /// several at a time.
   TW_DEVICE static void sum(fixup_place const& at, int first, int end, int step, fragment& acc) {
-    constexpr int at_once = 32 / quads < group ? 32 / quads : group;
+    constexpr int parts_of_loads = loads_at_once < quads ? 1 : loads_at_once / quads;
+    constexpr int at_once = parts_of_loads < group ? parts_of_loads : group;
     TW_UNROLL
     for (int i = 0; i < fragment::size; ++i) acc[i] = 0;
     for (int part = first; part < end; part += at_once * step) {

@@ -95,11 +95,15 @@ struct gemm_sm90_kernel {
   /// apart.
   static constexpr int my_turn = 5;
 
-  // 168 registers for each of 384 threads, 128 for 512: what the producer's warpgroup gives back.
+  // 168 registers for each of 384 threads, 128 for 512, 96 for 640: what the producer's warpgroup
+  // gives back.
   // Warps that gather rows and copy scales need more than 40.
   static constexpr bool gathers_and_scales = C.scaled() && C.gathers() && consumers == 2;
-  static constexpr int producer_regs = consumers == 3 ? 32 : gathers_and_scales ? 56 : 40;
-  static constexpr int consumer_regs = consumers == 3 ? 160 : gathers_and_scales ? 224 : 232;
+  static constexpr int producer_regs = consumers >= 3 ? 32 : gathers_and_scales ? 56 : 40;
+  static constexpr int consumer_regs = consumers == 4       ? 112
+                                       : consumers == 3     ? 160
+                                       : gathers_and_scales ? 224
+                                                            : 232;
 
   /// One thread of each warp of the producer's warpgroup initialises something.
   TW_DEVICE static void set_up(params const& p, smem& s) {
@@ -310,9 +314,9 @@ struct gemm_sm90_kernel {
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop. Two
   /// warpgroups with a main loop for each of several widths have not: ptxas serialised the wgmmas.
-  static constexpr bool place_first =
-      C.scaled() || C.in_turn() ||
-      (C.fragments() * C.tile_n <= 128 && !C.fused() && !(C.varies_tile_n() && consumers == 2));
+  static constexpr bool place_first = C.scaled() || C.in_turn() ||
+                                      (C.fragments() * C.tile_n <= 128 && !C.fused() &&
+                                       consumers < 4 && !(C.varies_tile_n() && consumers == 2));
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.

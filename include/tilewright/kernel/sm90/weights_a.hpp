@@ -113,17 +113,30 @@ class weights_a {
   TW_DEVICE static half2 decoded(std::uint32_t word, half2 scale, half2 zero) {
     if constexpr (f.code == weight_code::int4) {
       half2 const offset{f.zeros == weight_zeros::integers ? zero.bits : offset_of_8};
-      half2 const q = packed_add(half2{(word >> 4 * V & 0x000F000FU) | integers_at}, offset);
+      half2 const q = packed_add(half2{masked_or(word >> 4 * V, 0x000F000FU, integers_at)}, offset);
       return f.zeros == weight_zeros::floats ? packed_fma(q, scale, zero) : packed_mul(q, scale);
     } else {
-      std::uint32_t const top = word << (12 - 4 * V);  // in bits 12 to 15 of each half
-      std::uint32_t const magnitude = in_bf16 ? top >> 6 & 0x01C001C0U : top >> 3 & 0x0E000E00U;
-      half2 const small{(top & both_signs) | magnitude};
+      std::uint32_t const sign = (word << (12 - 4 * V)) & both_signs;
+      half2 const small{in_bf16 ? masked_or(shifted<6 - 4 * V>(word), 0x01C001C0U, sign)
+                                : masked_or(shifted<9 - 4 * V>(word), 0x0E000E00U, sign)};
       if constexpr (f.code == weight_code::mxfp4)
         return packed_mul(small, scale);
       else
         return packed_mul(packed_mul(small, half2{of_e2m1}), scale);
     }
+  }
+  /// (x & mask) | bits. lop3, because ptxas makes two instructions of two constants.
+  TW_DEVICE static std::uint32_t masked_or(std::uint32_t x, std::uint32_t mask,
+                                           std::uint32_t bits) {
+    return lop3<(0xF0 & 0xCC) | 0xAA>(x, mask, bits);
+  }
+  /// To the left, or to the right if N is negative.
+  template <int N>
+  TW_DEVICE static std::uint32_t shifted(std::uint32_t x) {
+    if constexpr (N >= 0)
+      return x << N;
+    else
+      return x >> -N;
   }
   static constexpr std::uint32_t offset_of_8 = (integers_at | 0x00080008U) ^ both_signs;
 

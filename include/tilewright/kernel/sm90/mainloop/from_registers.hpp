@@ -19,6 +19,10 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
     a_reader<C> const from(part.first_row);
+    if constexpr (C.math_warpgroups() == 4) {
+      one_block(s, slot, part, acc, issued, from);
+      return;
+    }
     typename register_a<C>::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
 
     // Prologue: the first block does not read the accumulators.
@@ -52,6 +56,26 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
     base::template wait<0>(acc);
     warp_sync();
     base::release(s, held);
+  }
+
+ private:
+  /// The loop of four warpgroups, whose threads have registers for one block: the others multiply
+  /// while one reads (docs/decisions/0083).
+  template <class Smem, class Issued>
+  TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
+                                  sums_of<C, C.tile_n>& acc, Issued const& issued,
+                                  a_reader<C> const& from) {
+    typename register_a<C>::block a;  // (64, tile_k)
+    TW_NO_UNROLL
+    for (int k = 0; k < part.blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      from.read(a, s.a[slot.stage]);                               // (64, tile_k)
+      register_a<C>::multiply(acc[0], a, s.b[slot.stage], k > 0);  // (64, tile_n)
+      base::template wait<0>(acc);
+      warp_sync();  // all lanes have read A
+      base::release(s, slot.stage);
+    }
+    issued.notify();
   }
 };
 
