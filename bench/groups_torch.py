@@ -7,7 +7,7 @@
 Sections: bf16 (torch._grouped_mm, 2D x 3D), wgrad (2D x 2D), fp8 (torch._scaled_grouped_mm,
 row and column scales), patterns (uniform, zipf, one-hot, half-empty), sparse (32 of 256
 groups used against 32 groups alone), gather (rows by an index in the GEMM, against
-torch.index_select and the same GEMM without an index; the ratio is that of these two).
+torch.index_select and the GEMM of the copy: its time / ours).
 Each contender: a CUDA graph of launches over rotated operands (256 MB or two copies), five bursts
 of 15 ms after a pause, contenders in turn; the median. D is NaN before, and is compared with
 float32 results of sampled groups. Ratio: torch's time / ours.

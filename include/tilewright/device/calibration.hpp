@@ -127,8 +127,8 @@ struct operand_order_calibration {
   /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
   /// of them for each column of the tile: of tiles of up to 128 rows and of 256. A tile of 256 rows
   /// takes `start_256` clocks more (H200, 2026-11-30; docs/decisions/0083).
-  double decode_clocks = 326, decode_clocks_256 = 578, decode_clocks_column = 1.2;
-  double decode_start_256 = 1500;
+  double decode_clocks = 326, decode_clocks_256 = 560, decode_clocks_column = 1.2;
+  double decode_start_256 = 700;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

@@ -123,6 +123,11 @@ option option_of(gemm_plan plan, measurements const& m) {
   return x;
 }
 
+/// docs/decisions/0057
+constexpr char const* gathers_slowly =
+    "rows by an index are copied by idle warps of the kernel: a copy of the rows first "
+    "(moe_gather()) and the GEMM of the copy took 0.33 to 0.90 of the time on an H200";
+
 /// Common members of all plans of a form of `p` with the operands `o`: copies before the launch,
 /// and hints about them. With a_as_stored A of the form is not copied.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swapped,
@@ -166,6 +171,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
           : q.epilogue.gate != gating::none && x == role::b
               ? "scales of gate and up columns share groups of 128 rows"
               : "TMA cannot address them"));
+  if (q.groups && q.groups->gather_from > 0) base.hints.emplace_back(gathers_slowly);
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d && !divide_lines(q) && !scatters)
     base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));

@@ -59,8 +59,8 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
   }
 
  private:
-  /// The loop of four warpgroups, whose threads have registers for one block: the others multiply
-  /// while one reads (docs/decisions/0083).
+  /// The loop of four warpgroups, whose threads have registers for one block: three multiply while
+  /// one reads (docs/decisions/0083).
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, Issued const& issued,
