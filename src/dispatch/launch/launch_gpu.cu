@@ -53,6 +53,9 @@ gpu_info look(int ordinal) {
   f.compute_capability = prop.major * 10 + prop.minor;
   if (auto why = why_unusable(f)) i.why_not = *why;
   i.usable = i.why_not.code.empty();
+  if (i.usable)  // of a part that a build with TW_DEVICE_KERNELS=smoke leaves out
+    i.why_not = {"TW0501", "GPU", "a build without the GPU code of the command",
+                 "a build with TW_DEVICE_KERNELS empty", "configure and build again"};
   i.name = prop.name;
   i.sms = prop.multiProcessorCount;
   i.compute_capability = f.compute_capability;
