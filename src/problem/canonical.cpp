@@ -25,7 +25,9 @@ gemm_problem canonical(gemm_problem p) {
   p.a = in_order(p.a, k_major ? order::row_major : order::col_major, p.m, p.k);
   p.b = in_order(p.b, k_major ? order::col_major : order::row_major, p.k, p.n);
   std::int64_t const d_cols = result_cols(p.epilogue, p.n);
-  matrix_desc const d = in_order(p.d, order::row_major, p.m, d_cols);
+  // Kernels with prepared weights as A have a column-major D.
+  order const wanted = p.weights_a ? order::col_major : order::row_major;
+  matrix_desc const d = in_order(p.d, wanted, p.m, d_cols);
   if (!p.aux) {
     p.d = d;
   } else {

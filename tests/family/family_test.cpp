@@ -137,6 +137,24 @@ TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
     }
 }
 
+/// Weights as A multiply a single column, too: its D has two orders.
+TEST(Family, WeightsMultiplyOneColumn) {
+  std::mt19937 rng(20261130);
+  int kernels = 0;
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel) {
+      kernel_facts const facts = f->facts(kernel);
+      if (!facts.weights || facts.epilogue.gate) continue;
+      gemm_problem p = problem_of(facts, rng);
+      p.n = 1;
+      auto const plans =
+          plan_candidates(p, with_workspace(), known_device(facts.device), kernel_set::all);
+      EXPECT_FALSE(plans.front().swapped) << f->name(kernel);
+      ++kernels;
+    }
+  EXPECT_GT(kernels, 0);
+}
+
 /// Kernels with a float32 D serve GEMMs whose D a second launch quantises, too. The workspace that
 /// their plans state has room for that D.
 TEST(Family, APlanOfTwoLaunchesStatesItsWorkspace) {

@@ -66,15 +66,18 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
                                   sums_of<C, C.tile_n>& acc, Issued const& issued,
                                   a_reader<C> const& from) {
     typename register_a<C>::block a;  // (64, tile_k)
-    TW_NO_UNROLL
-    for (int k = 0; k < part.blocks; ++k, slot.next()) {
+    auto const add_next = [&](bool accumulate) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      from.read(a, s.a[slot.stage]);                               // (64, tile_k)
-      register_a<C>::multiply(acc[0], a, s.b[slot.stage], k > 0);  // (64, tile_n)
+      from.read(a, s.a[slot.stage]);                                    // (64, tile_k)
+      register_a<C>::multiply(acc[0], a, s.b[slot.stage], accumulate);  // (64, tile_n)
       base::template wait<0>(acc);
       warp_sync();  // all lanes have read A
       base::release(s, slot.stage);
-    }
+      slot.next();
+    };
+    add_next(false);
+    TW_NO_UNROLL
+    for (int k = 1; k < part.blocks; ++k) add_next(true);
     issued.notify();
   }
 };
