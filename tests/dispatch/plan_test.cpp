@@ -133,6 +133,20 @@ TEST(Plan, LargeProblemsTakeTheLargeTile) {
   }
 }
 
+/// docs/decisions/0057
+TEST(Plan, GemmsThatGatherSayThatACopyIsFaster) {
+  gemm_problem p = tn(256, 512, 512);
+  p.b.batch_stride_elems = 512 * 512;
+  p.groups = group_desc{.axis = group_axis::m, .count = 4};
+  auto const hints = [&] {
+    return plan_candidates(p, aligned(), h200(), kernel_set::all).front().hints;
+  };
+  EXPECT_TRUE(hints().empty());
+  p.groups->gather_from = 64;
+  ASSERT_EQ(hints().size(), 1U);
+  EXPECT_NE(hints()[0].find("moe_gather()"), std::string::npos) << hints()[0];
+}
+
 TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   gemm_plan const one = best_plan(tn(2048, 2048, 128), aligned(), h200());
   gemm_plan const many = best_plan(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());
