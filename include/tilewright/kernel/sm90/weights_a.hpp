@@ -174,7 +174,7 @@ class weights_e4m3 {
     words<2> scales{};
     if constexpr (is_mxfp4) scales = *reinterpret_cast<words<2> const*>(stage + scales_);
     unrolled<4>([&](auto step) {
-      table magnitudes[2];  // of the rows
+      table magnitudes[2]{};  // of the rows
       if constexpr (is_mxfp4)
         unrolled<2>([&](auto r) { magnitudes[r] = table_of(scales.r[r] >> 8 * step & 0xFFU); });
       unrolled<2>([&](auto j) {
