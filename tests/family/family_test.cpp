@@ -137,7 +137,8 @@ TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
     }
 }
 
-/// Weights as A multiply a single column, too: its D has two orders.
+/// A GEMM of one column with weights as A has a kernel: a D of one column is row-major and
+/// column-major at once.
 TEST(Family, WeightsMultiplyOneColumn) {
   std::mt19937 rng(20261130);
   int kernels = 0;

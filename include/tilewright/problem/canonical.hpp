@@ -14,8 +14,8 @@ matrix_desc in_order(matrix_desc const& as_given, order wanted, std::int64_t row
 /// The problem, with unchanged addresses of all elements, in the orders that are best if an
 /// extent is 1: A row-major and B column-major (K-major); with K = 1 A column-major and B row-major
 /// instead, lines that TMA can address, unless a gate or an auxiliary output needs K-major
-/// operands; D and an auxiliary output row-major together, with weights as A column-major; C as D.
-/// Batches by pointers stay as they are.
+/// operands; D and an auxiliary output row-major; D of a GEMM with weights as A column-major; C in
+/// the order of D. Batches by pointers stay as they are.
 gemm_problem canonical(gemm_problem p);
 
 }  // namespace tw

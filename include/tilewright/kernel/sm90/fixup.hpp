@@ -83,10 +83,10 @@ struct fixup {
     }
   }
 
-  /// Loads that are under way at a time: that hides their latency.
+  /// Loads that a thread has in flight together, which hide the latency of each.
   static constexpr int loads_at_once = C.math_warpgroups() > 3 ? 12 : 32;
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
-  /// several at a time.
+  /// together.
   TW_DEVICE static void sum(fixup_place const& at, int first, int end, int step, fragment& acc) {
     constexpr int parts_of_loads = loads_at_once < quads ? 1 : loads_at_once / quads;
     constexpr int at_once = parts_of_loads < group ? parts_of_loads : group;
