@@ -52,6 +52,29 @@ class Ranks(CommandCase):
             "ranks": 3, "op": "all-reduce", "path": "pieces", "rows": "13+12+12", "k": "16+16+16",
             "partials": "f32", "equal": True})
 
+    def test_the_timeline_has_the_acts_of_each_rank(self):
+        self.gemm(*self.words, "-o", "one.npy")
+        drawn = {}
+        for path in ("serial", "two-pieces", "pieces", "direct"):
+            words = (*self.words, "-o", "d.npy", "--ranks", "3", "--path", path, "--timeline")
+            report = self.gemm(*words, "t.svg", "--check").stdout
+            self.assertRegex(report, r"timeline t.svg: the acts of 3 ranks with 2 SMs")
+            self.assertEqual(self.content("d.npy"), self.content("one.npy"))
+            drawn[path] = self.content("t.svg")
+            self.gemm(*words, "again.svg")
+            self.assertEqual(self.content("again.svg"), drawn[path])
+            self.assertEqual(drawn[path].count(b">copies of rank "), 0 if path == "direct" else 3)
+            self.gemm(*words, "more.svg", "--threads", "12")
+            self.assertIn(b"A rank is 8 of the 132 SMs", self.content("more.svg"))
+        self.assertEqual(drawn["serial"].count(b"GEMM of rows 0-36"), 3)
+        self.assertEqual(drawn["pieces"].count(b"GEMM of rows 13-24"), 3)
+        result = self.run_it("gemm", *self.words, "-o", "d.npy", "--ranks", "2", "--device", "gpu",
+                             "--timeline", "t.svg", status=2)
+        self.assertIn("TW0646", result.stderr)
+        result = self.run_it("gemm", *self.words, "-o", "d.npy", "--ranks", "2", "--trace",
+                             "t.json", status=2)
+        self.assertIn("TW0615", result.stderr)
+
     def test_options_that_do_not_fit_are_refused(self):
         for words, code in ((["--ranks", "2", "--op", "all-reduce"], "TW0615"),
                             (["--ranks", "2", "--split", "k", "--op", "all-gather"], "TW0615"),

@@ -10,6 +10,7 @@
 #include "tools/picture/escape.hpp"
 #include "tools/picture/frame.hpp"
 #include "tools/picture/palette.hpp"
+#include "tools/trace/axis.hpp"
 #include "tools/trace/write_timeline.hpp"
 
 namespace tw {
@@ -227,16 +228,9 @@ class timeline_drawing {
     return out;
   }
 
-  /// Ticks at 1, 2 or 5 times a power of ten, about 80 pixels apart.
+  /// Ticks about 80 pixels apart.
   std::string axis() const {
-    double const about = 80.0 / drawn_width * static_cast<double>(end_);
-    std::int64_t step = 1;
-    while (static_cast<double>(10 * step) <= about) step *= 10;
-    for (std::int64_t const m : {5, 2})
-      if (static_cast<double>(m * step) <= about) {
-        step *= m;
-        break;
-      }
+    std::int64_t const step = axis_step(80.0 / drawn_width * static_cast<double>(end_));
     double const top = axis_y_;
     std::string lines, texts;
     for (std::int64_t c = 0; c <= end_; c += step) {

@@ -38,10 +38,10 @@ TEST(CallTimeline, EachRankComputesEachRowOnceAndItsQueuesAreInOrder) {
             int copies = 0;
             for (call_block const& b : blocks) {
               if (b.rank != r) continue;
-              EXPECT_GE(b.begin, end[b.copy ? 1 : 0]);
+              EXPECT_GE(b.begin, end[b.by_engine ? 1 : 0]);
               EXPECT_GE(b.end, b.begin);
-              end[b.copy ? 1 : 0] = b.end;
-              copies += b.copy ? 1 : 0;
+              end[b.by_engine ? 1 : 0] = b.end;
+              copies += b.act == call_act::copy ? 1 : 0;
               for (std::int64_t i = b.rows.begin; i < b.rows.end(); ++i)
                 ++times[static_cast<std::size_t>(i)];
             }

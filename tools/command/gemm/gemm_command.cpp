@@ -181,7 +181,7 @@ exit_status run_gemm(gemm_request const& r) {
   std::string said;
   bool const nothing = files.nothing_to_compute();
   gemm_run const run = nothing         ? run_of_nothing(files)
-                       : r.ranks.any() ? run_over_ranks(r, files, data)
+                       : r.ranks.any() ? run_over_ranks(r, files, data, said)
                        : on_gpu        ? run_on_gpu(files, data, r.family)
                                        : run_recorded(r, files, data, said);
   std::optional<check_report> check;

@@ -162,9 +162,12 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
       ->check(CLI::Range(0, 1024));
   verb.add_option("--trace", r->trace,
                   "FILE.json: what the emulated kernel did when, for Perfetto (docs/timeline.md)");
-  verb.add_option("--timeline", r->timeline, "FILE.svg: its first tiles as a picture");
+  verb.add_option(
+      "--timeline", r->timeline,
+      "FILE.svg: its first tiles as a picture; with --ranks the GEMMs, copies and waits "
+      "of each rank");
   add_rank_options(verb, r->ranks);
-  for (char const* const other : {"--batch", "--groups", "--trace", "--timeline", "--family"})
+  for (char const* const other : {"--batch", "--groups", "--trace", "--family"})
     verb.get_option("--ranks")->excludes(verb.get_option(other));
   verb.add_flag("--hazards", r->hazards,
                 "in the emulator: check the order of the kernel's accesses, as `tilewright check "

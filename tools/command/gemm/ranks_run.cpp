@@ -11,14 +11,18 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "dist/recorded.hpp"
 #include "dist/slice.hpp"
 #include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/dist/gemm.hpp"
 #include "tilewright/problem/operand.hpp"
+#include "tools/command/gemm/ranks_in_time.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/operand/device_memory.hpp"
 #include "tools/operand/device_operands.hpp"
@@ -191,6 +195,22 @@ double call_on_gpu(operation op, std::vector<dist::group> const& groups,
   return seconds;
 }
 
+/// Draws the recorded acts; returns a line for the report.
+std::string write_picture(gemm_request const& r, gemm_problem const& p,
+                          dist::call_options const& how,
+                          std::vector<dist::recorded_acts> const& acts) {
+  device const& whole = known_device(how.device);
+  int const sms = emulated_sms(how.emulator);
+  std::string const svg = ranks_svg({r.ranks.operation(), r.ranks.via, p.m, p.n, p.k, whole.name,
+                                     sms, whole.sm_count, rates_of(whole, sms)},
+                                    acts);
+  output_file file(r.timeline);
+  file.write(std::as_bytes(std::span(svg)));
+  file.commit();
+  return fmt::format("timeline {}: the acts of {} ranks with {} SMs, in cycles of the model\n",
+                     r.timeline, acts.size(), sms);
+}
+
 }  // namespace
 
 void check_ranks(gemm_request const& r) {
@@ -206,7 +226,8 @@ void check_ranks(gemm_request const& r) {
            "`tilewright quantize` computes the scales of a D in a file");
 }
 
-gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data) {
+gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data,
+                        std::string& said) {
   bool const on_gpu = r.device == device_choice::gpu && choose_gpu(r.device);
   std::optional<copied_operands<>> on_device;
   if (on_gpu) on_device.emplace(files.problem(), data.operands());
@@ -221,6 +242,8 @@ gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_dat
                          .float32_partials = !r.ranks.partials_of_d,
                          .device = std::string(device_of(r.arch, r.family))};
   how.emulator.os_threads = std::max(1, threads / ranks);
+  bool const records = !r.timeline.empty();
+  if (records && r.threads == 0) how.emulator.os_threads = 1;  // the same picture on each machine
   how.emulator.hazards = r.hazards;
   how.emulator.catch_crashes = false;
 
@@ -256,13 +279,15 @@ gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_dat
     run.threads = how.emulator.os_threads * ranks;
     run.plan = plan_of_piece(r, p, o, by, emulated_device(how.emulator, how.device));
     auto const start = std::chrono::steady_clock::now();
+    std::vector<dist::recorded_acts> acts(groups.size());
     dist::run_ranks(groups, [&](dist::group const& g) {
       auto const i = static_cast<std::size_t>(g.rank());
       dist::call_options mine = how;
       mine.emulator.counted = &counts[i];
-      call(op, g, of_rank[i], mine);
+      call(op, records ? dist::recorded(g, op, of_rank[i], acts[i]) : g, of_rank[i], mine);
     });
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (records) said = write_picture(r, files.problem(), how, acts);
     run.hazards = r.hazards;
     run.ordinary_accesses = counts[0].plain_accesses_seen;
   }

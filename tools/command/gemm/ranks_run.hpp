@@ -13,7 +13,9 @@ namespace tw {
 void check_ranks(gemm_request const& r);
 
 /// Divides the operands in memory, runs the operation on every rank and puts D together in
-/// data.d(). Throws `rejected` (TW09xx) and emu::fault.
-gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data);
+/// data.d(). With --timeline it draws the ranks' acts, and `said` has a line for the report. Throws
+/// `rejected` (TW09xx) and emu::fault.
+gemm_run run_over_ranks(gemm_request const& r, gemm_files const& files, gemm_data& data,
+                        std::string& said);
 
 }  // namespace tw

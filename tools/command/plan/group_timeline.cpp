@@ -7,8 +7,6 @@
 #include <algorithm>
 
 #include "tilewright/dist/schedule.hpp"
-#include "tools/picture/escape.hpp"
-#include "tools/picture/palette.hpp"
 
 namespace tw {
 namespace {
@@ -72,7 +70,7 @@ class call_in_time {
       for (int p = 0; p < g_.ranks; ++p)
         if (p != r) wait(r, p);
       added[at(r)] = of_[at(r)].gemms + g_.addition_us;
-      blocks_.push_back({r, false, of_[at(r)].gemms, added[at(r)], {}});
+      blocks_.push_back({r, call_act::add, false, of_[at(r)].gemms, added[at(r)]});
     }
     if (g_.op == dist::operation::gemm_all_reduce) {
       for (int r = 0; r < g_.ranks; ++r)
@@ -95,7 +93,7 @@ class call_in_time {
     double const us = gemm_us(g_, via_, rows.size);
     if (us == 0) return;
     double& now = of_[at(rank)].gemms;
-    blocks_.push_back({rank, false, now, now + us, rows});
+    blocks_.push_back({rank, call_act::gemm, false, now, now + us, rows});
     now += us;
   }
   void send(int rank, int to, double not_before) {
@@ -103,7 +101,7 @@ class call_in_time {
     double const begin = std::max(q.copies, not_before);
     q.copies = begin + exchange_us() / std::max(1, g_.ranks - 1);
     q.sent_at[at(to)] = q.copies;
-    blocks_.push_back({rank, true, begin, q.copies, {}, to});
+    blocks_.push_back({rank, call_act::copy, true, begin, q.copies, {}, {to}});
   }
   /// The whole exchange. The launch of `direct` stores to all peers, and adds.
   double exchange_us() const {
@@ -130,55 +128,15 @@ std::vector<call_block> call_blocks(dist::group_plan const& g, path via) {
 }
 
 std::string call_timeline_svg(dist::group_plan const& g) {
-  constexpr double width = 720, left = 100, right = 16, row = 20, bar = 16, gap = 14, head = 26;
-  paper const& paint = light_paper;
-  int const rows = g.ranks + 1;
-  double longest = 0;
-  std::vector<std::vector<call_block>> all;
+  call_picture p;
+  p.ranks = g.ranks, p.engines = {0}, p.unit = "us";
+  p.heading = {fmt::format("{} on {} {}, as predicted: M = {}, N = {}, K = {} of a GPU", name(g.op),
+                           g.ranks, g.device_name, g.problem.m, g.problem.n, g.problem.k)};
   for (dist::path_time const& t : g.paths) {
-    all.push_back(call_blocks(g, t.via));
-    for (call_block const& b : all.back()) longest = std::max(longest, b.end);
+    std::vector<call_block> blocks = call_blocks(g, t.via);
+    p.panels.push_back({fmt::format("{}: {:.0f} us", name(t.via), end_of(blocks)), blocks});
   }
-  double const of_path = head + rows * row + gap,
-               height = of_path * static_cast<double>(all.size());
-  auto const x = [&](double us) { return left + us / longest * (width - left - right); };
-  std::string text = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"11\" fill=\"{3}\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"{2}\"/>\n",
-      width, height, paint.ground, paint.text);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    double const top = static_cast<double>(i) * of_path, first = top + head;
-    double end = 0;
-    for (call_block const& b : all[i]) end = std::max(end, b.end);
-    text += fmt::format("<text x=\"8\" y=\"{:.1f}\" font-weight=\"bold\">{}: {:.0f} us</text>\n",
-                        top + 17, name(g.paths[i].via), end);
-    for (int r = 0; r < rows; ++r)
-      text += fmt::format("<text x=\"8\" y=\"{:.1f}\">{}</text>\n", first + r * row + 12,
-                          r < g.ranks ? fmt::format("rank {}", r) : "copies of rank 0");
-    for (call_block const& b : all[i]) {
-      if (b.copy && b.rank != 0) continue;
-      double const w = x(b.end) - x(b.begin), y = first + (b.copy ? g.ranks : b.rank) * row;
-      bool const adds = !b.copy && b.rows.empty();
-      std::string const label = b.copy ? fmt::format("to {}", b.peer)
-                                : adds ? "add"
-                                       : fmt::format("rows {}-{}", b.rows.begin, b.rows.end() - 1);
-      text += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
-          "stroke=\"{}\" stroke-width=\"0.5\"><title>{}: {:.1f} to {:.1f} us</title></rect>\n",
-          x(b.begin), y, w, bar, paint.fill[b.copy ? 1 : 0], paint.line,
-          xml_text((b.copy ? "copy "
-                    : adds ? ""
-                           : "GEMM of ") +
-                   label),
-          b.begin, b.end);
-      constexpr double pixels_of_char = 6.2;
-      if (w > pixels_of_char * static_cast<double>(label.size()) + 4)
-        text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x(b.begin) + 4, y + 12,
-                            xml_text(label));
-    }
-  }
-  return text + "</svg>\n";
+  return call_svg(p);
 }
 
 }  // namespace tw

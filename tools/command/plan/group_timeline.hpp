@@ -7,22 +7,14 @@
 #include <vector>
 
 #include "tilewright/dist/plan.hpp"
+#include "tools/trace/call_picture.hpp"
 
 namespace tw {
 
-/// A GEMM of a rank, a copy to a peer or an addition of partial results: from `begin` to `end`,
-/// microseconds after the begin.
-struct call_block {
-  int rank;
-  bool copy;
-  double begin, end;
-  dist::range rows;  // of the GEMM; none: an addition
-  int peer = -1;     // of the copy
-};
-
-/// The blocks of all ranks in a call on a path. All ranks begin at once; rows are divided evenly. A
-/// copy to a peer takes an equal part of the exchange, a GEMM the time of its rows in the plan. The
-/// launches of a call, whose time the plan has as a whole, are before the first block.
+/// The blocks of all ranks in a call on a path, in microseconds. All ranks begin at once; rows are
+/// divided evenly. A copy to a peer takes an equal part of the exchange, a GEMM the time of its
+/// rows in the plan. The launches of a call, whose time the plan has as a whole, are before the
+/// first block.
 std::vector<call_block> call_blocks(dist::group_plan const& g, dist::path via);
 
 /// The picture of all paths, SVG: a row for each rank, and one for the copies of rank 0.
