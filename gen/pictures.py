@@ -5,15 +5,20 @@ none of them.
 A page names a picture and its command:
     <!-- picture NAME: WORDS -->               in docs/tutorial: pictures/NAME; the words hold OUT
     tilewright WORDS -o docs/pictures/NAME     in another page, in a line of a block
+    tilewright gemm A B -o D WORDS --timeline docs/pictures/NAME
+A page that draws a GEMM prints how its operands are made: matrices of ones of float16, each by
+'FILE.npy': (ROWS, COLUMNS).
 """
 import os
 import re
 import shlex
 import subprocess
+import tempfile
 
 COMMENT = re.compile(r"<!-- picture (\S+): (.*?) -->\n")
-LINE = re.compile(r"^tilewright ((?:layout .*-o|roofline .*-o|(?:ladder|plan) .*--timeline) "
+LINE = re.compile(r"^tilewright ((?:layout .*-o|roofline .*-o|(?:ladder|plan|gemm) .*--timeline) "
                   r"(docs/pictures/\S+).*)$", re.M)
+OPERAND = re.compile(r"'(\w+\.npy)': \((\d+), (\d+)\)")
 # A page shows the emulator: commands do not see a GPU of this machine.
 WITHOUT_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
 
@@ -41,14 +46,32 @@ def pictures_of(page, text):
                 for name, words in COMMENT.findall(text)]
     if not page.startswith("docs/") or page.startswith("docs/decisions/"):
         return []
-    return [(path, ["OUT" if word == path else word for word in shlex.split(words)])
+    ones = {name: f"ONES {rows} {columns}" for name, rows, columns in OPERAND.findall(text)}
+    return [(path, ["OUT" if word == path else ones.get(word, word) for word in shlex.split(words)])
             for words, path in LINE.findall(text)]
+
+
+def write_ones(path, rows, columns):
+    """A matrix of ones in float16, as NumPy saves it."""
+    header = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        file.write(b"\x00\x3c" * (rows * columns))
 
 
 def draw(command, words, out, root):
     """Writes the picture; throws RuntimeError with the text of a command that refuses."""
-    done = subprocess.run([command, *[out if word == "OUT" else word for word in words]],
-                          env=WITHOUT_GPU, capture_output=True, text=True, cwd=root, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [out if word == "OUT" else word for word in words]
+        for at, word in enumerate(words):
+            if word.startswith("ONES "):
+                words[at] = os.path.join(folder, f"{at}.npy")
+                write_ones(words[at], *map(int, word.split()[1:]))
+            elif words[0] == "gemm" and words[at - 1] == "-o":
+                words[at] = os.path.join(folder, word)
+        done = subprocess.run([command, *words], env=WITHOUT_GPU, capture_output=True, text=True,
+                              cwd=root, check=False)
     if done.returncode not in (0, 1) or not os.path.exists(out):  # 1: a planted bug was found
         raise RuntimeError(f"tilewright {shlex.join(words)}: {done.stderr or done.stdout}")
     if out.endswith(".svg"):
