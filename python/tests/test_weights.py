@@ -281,6 +281,24 @@ def test_e4m3_activations(rows):
     check(d, dequantized(qx, 40, K), w.T, roundings=64)
 
 
+@pytest.mark.parametrize("layout", ["GPTQ", "AWQ", "compressed-tensors"])
+def test_zero_points_with_e4m3_activations(layout):
+    """q - z is exact in e4m3, and the scales for 128 of K are float32 factors."""
+    q, s, z, _ = parts()
+    s, z = (np.ascontiguousarray(x[:, ::2]) for x in (s, z))
+    tensors = {"GPTQ": lambda: (packed(q.T, 0), np.ascontiguousarray(s.T), packed(z.T, 1)),
+               "AWQ": lambda: (packed(q.T, 1, AWQ), np.ascontiguousarray(s.T),
+                               packed(z.T, 1, AWQ)),
+               "compressed-tensors": lambda: (packed(q, 1), s, packed(z, 0))}[layout]()
+    prepared = tw.prepare(*tensors, activations="e4m3")
+    assert (prepared.zeros, prepared.group, prepared.largest_error) == ("integers", 128, 0)
+    assert prepared.activations == "e4m3"
+    z = z + 1 if layout == "GPTQ" else z  # stored less 1: up to 16
+    w = (q - np.repeat(z, 128, 1)) * np.repeat(f64(s), 128, 1)
+    x = tw.quantize(values(np.random.default_rng(12), (40, K), "float32"), "e4m3:row")
+    check(tw.gemm(x, prepared), dequantized(x, 40, K), w.T, roundings=64)
+
+
 @pytest.mark.parametrize("gate", [None, "split", "interleaved"])
 def test_mxfp4_with_e4m3_activations(gate):
     data, s, _, w = pairs("mxfp4")
@@ -328,6 +346,8 @@ REFUSED = {
                                                activations="e4m3", scales_to="bf16"), "TW0484"),
     "a group with e4m3": (lambda: tw.prepare(np.ones((64, 128), np.float32), to="int4", group=64,
                                              activations="e4m3"), "TW0465"),
+    "float zero points with e4m3": (lambda: tw.prepare(*tinygemm(1)[:2], activations="e4m3"),
+                                    "TW0465"),
     "16 bits by weights for e4m3": (lambda: tw.gemm(np.ones((8, 128), BF16), tw.prepare(
         np.ones((64, 128), np.float32), to="int4", activations="e4m3")), "TW0467"),
     "to of NumPy": (lambda: int8_pairs()[0].to("cuda"), "TW0483"),

@@ -151,8 +151,8 @@ def prepare(values, scales=None, zeros=None, *, second=None, second_is_reciproca
         group: of "int4" 16, 32 or a multiple of 64 elements of k; 0: all k.
         gate: "split" or "interleaved", for a GEMM with this gate: n counts gate and up rows, and is
             a multiple of 16.
-        activations: "e4m3": the order for activations of e4m3, of mxfp4, and of int4 without zero
-            points and with scales for 128 of k, a multiple of it, or all. None: 16 bits.
+        activations: "e4m3": the order for activations of e4m3, of mxfp4, and of int4 with scales
+            for 128 of k, a multiple of it, or all, without float zero points. None: 16 bits.
 
     Returns:
         Prepared, with an array of values' kind.

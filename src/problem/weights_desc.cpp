@@ -46,9 +46,10 @@ std::optional<rejection> accept(weights_desc const& w) {
     return not_preparable(
         "format of 4-bit weights for e4m3 activations", name(f.code), "mxfp4 or int4",
         "its numbers have up to 6 significant bits, e4m3 has 4: prepare for bf16");
-  if (f.fp8 && f.zeros != weight_zeros::none)
-    return not_preparable("zero points of int4 for e4m3 activations", name(f.zeros), "none",
-                          "prepare for bf16 or f16");
+  if (f.fp8 && f.zeros == weight_zeros::floats)
+    return not_preparable(
+        "zero points of int4 for e4m3 activations", name(f.zeros), "integers, or none",
+        "e4m3 does not hold a weight with an added float: prepare for bf16 or f16");
   known const rows[] = {
       {weight_code::mxfp4, f.group == 32, f.scale == elem::ue8m0, "32", "ue8m0"},
       {weight_code::nvfp4, f.group == 16, f.scale == elem::ue4m3, "16", "ue4m3"},

@@ -98,6 +98,9 @@ std::vector<weight_format> weight_formats() {
     for (auto const zeros : {weight_zeros::none, weight_zeros::integers, weight_zeros::floats})
       for (int const group : {16, 32, 64, 128, 0})
         all.push_back({weight_code::int4, scale, zeros, group});
+  for (auto const zeros : {weight_zeros::none, weight_zeros::integers})
+    for (int const group : {128, 0})
+      all.push_back({weight_code::int4, elem::f32, zeros, group, true});
   return all;
 }
 
@@ -177,7 +180,12 @@ TEST(Weights, WeightAtIsTheFormula) {
   double const e2m1_values[] = {0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6};
   for (weight_format const& f : weight_formats()) {
     weights_sample const s(f, 66, 128, 2, ++seed);
-    auto const half = [&](std::vector<std::uint8_t> const& from, std::size_t i) {
+    auto const scalar = [&](std::vector<std::uint8_t> const& from, std::size_t i) {
+      if (f.scale == elem::f32) {
+        float x = 0;
+        std::memcpy(&x, from.data() + 4 * i, 4);
+        return static_cast<double>(x);
+      }
       std::uint16_t bits;
       std::memcpy(&bits, from.data() + 2 * i, 2);
       return static_cast<double>(f.scale == elem::bf16 ? to_float(bf16{bits})
@@ -195,10 +203,10 @@ TEST(Weights, WeightAtIsTheFormula) {
         else if (f.code == weight_code::nvfp4)
           want = e2m1_values[q] * static_cast<double>(to_float(ue4m3{s.scales[g]}));
         else if (f.zeros == weight_zeros::integers)
-          want = (static_cast<int>(q) - s.zeros[g]) * half(s.scales, g);
+          want = (static_cast<int>(q) - s.zeros[g]) * scalar(s.scales, g);
         else
-          want = (static_cast<int>(q) - 8) * half(s.scales, g) +
-                 (f.zeros == weight_zeros::floats ? half(s.zeros, g) : 0);
+          want = (static_cast<int>(q) - 8) * scalar(s.scales, g) +
+                 (f.zeros == weight_zeros::floats ? scalar(s.zeros, g) : 0);
         double const got =
             weight_at(s.w, s.prepared.data() + weights_header_bytes, row / 66, row % 66, k) *
             static_cast<double>(s.w.factor);
@@ -253,6 +261,12 @@ TEST(Weights, OtherFormsAreRefused) {
   EXPECT_EQ(code({8, 256, 1, {weight_code::int4, elem::bf16, weight_zeros::none, 48}}), "TW0465");
   EXPECT_EQ(code({8, 256, 1, {weight_code::mxfp4, elem::ue8m0, weight_zeros::none, 16}}), "TW0465");
   EXPECT_EQ(code({8, 256, 1, {weight_code::nvfp4, elem::ue4m3, weight_zeros::integers, 16}}),
+            "TW0465");
+  EXPECT_EQ(code({8, 256, 1, {weight_code::int4, elem::f32, weight_zeros::integers, 128, true}}),
+            "");
+  EXPECT_EQ(code({8, 256, 1, {weight_code::int4, elem::f32, weight_zeros::integers, 64, true}}),
+            "TW0465");
+  EXPECT_EQ(code({8, 256, 1, {weight_code::int4, elem::f32, weight_zeros::floats, 128, true}}),
             "TW0465");
   EXPECT_EQ(code({0, 256, 1, int4}), "TW0465");
 }

@@ -132,18 +132,25 @@ class Prepare(CommandCase):
                             ["b.safetensors:up", "w.npy", "--order", "o.npy"])
 
     def test_for_activations_of_e4m3(self):
-        """int4 with scales of 128, and mxfp4: small integers are exact in e4m3."""
+        """int4 with scales of 128, with zero points too, and mxfp4: small integers are exact
+        in e4m3."""
         scale = [[self.s[n][g] for g in range(2)] for n in range(N)]
+        zero = [[self.z[n][g] for g in range(2)] for n in range(N)]
         write_safetensors(self.path("m.safetensors"), {
             "up.weight_packed": ("I32", [N, K // 8], words(self.q)),
             "up.weight_scale": ("BF16", [N, 2], self.scales(scale)),
+            "awq.qweight": ("I32", [K, N // 8], words(transposed(self.q), AWQ_PLACE)),
+            "awq.qzeros": ("I32", [2, N // 8], words(transposed(zero), AWQ_PLACE)),
+            "awq.scales": ("BF16", [2, N], self.scales(transposed(scale))),
             "mx.weight": ("U8", [N, K // 2], pack_pairs([x for row in self.q for x in row])),
             "mx.weight_scale": ("U8", [N, K // 32], bytes(
                 120 + (n + 3 * j) % 15 for n in range(N) for j in range(K // 32)))})
         int4 = [[(self.q[n][k] - 8) * scale[n][k // 128] for k in range(K)] for n in range(N)]
         mx = [[E2M1[self.q[n][k] % 8] * (-1 if self.q[n][k] > 7 else 1)
                * 2.0 ** ((n + 3 * (k // 32)) % 15 - 7) for k in range(K)] for n in range(N)]
-        for name, values in ("up.weight_packed", int4), ("mx.weight", mx):
+        awq = [[(self.q[n][k] - zero[n][k // 128]) * scale[n][k // 128] for k in range(K)]
+               for n in range(N)]
+        for name, values in (("up.weight_packed", int4), ("awq.qweight", awq), ("mx.weight", mx)):
             with self.subTest(name):
                 record = json.loads(self.run_it(
                     "prepare", "m.safetensors:" + name, "w.npy", "--activations", "e4m3",
@@ -156,6 +163,12 @@ class Prepare(CommandCase):
                 got = read_npy(self.path("d.npy"))
                 for g, w in zip(got, [w for row in want for w in row]):
                     self.assertLessEqual(abs(g - w), abs(w) / 128 + 0.02)
+                if name != "awq.qweight":
+                    continue
+                self.assertEqual(record["zeros"], "integers")
+                nibbles, at = self.rows()
+                self.assertEqual(nibbles, self.q)
+                self.assertEqual(list(at["w_zeros"]), [z for row in zero for z in row])
         text = self.run_it("prepare", "m.safetensors:mx.weight", "w.npy", "--activations",
                            "e4m3").stdout
         self.assertIn(f"exact    {2 * N} of {2 * N} parts", text)

@@ -16,11 +16,12 @@ std::vector<std::byte> weights_of_factor_one(weights_desc one, std::mt19937_64& 
   std::vector<std::uint8_t> nibbles(static_cast<std::size_t>(one.n * one.k / 2));
   for (auto& x : nibbles) x = static_cast<std::uint8_t>(random());
   auto const count = static_cast<std::size_t>(one.n * one.groups());
-  std::vector<std::uint8_t> bytes(count);
+  std::vector<std::uint8_t> bytes(count), zeros(count);
   std::vector<float> const floats(count, 1.0F);
   std::int64_t const each = one.format.group == 0 ? one.k : one.format.group;
   for (std::size_t i = 0; i < count; ++i) {
     auto const first = static_cast<std::int64_t>(i) % one.groups() * each;
+    zeros[i] = static_cast<std::uint8_t>(random() % 17);
     bool const largest = first % one.format.block_k() == 0;
     constexpr int bias = 127, largest_exponent = largest_relative_exponent;
     bytes[i] = static_cast<std::uint8_t>(bias + largest_exponent - (largest ? 0 : random() % 15));
@@ -30,8 +31,8 @@ std::vector<std::byte> weights_of_factor_one(weights_desc one, std::mt19937_64& 
   std::vector<std::byte> prepared(static_cast<std::size_t>(one.bytes()));
   bool const is_int4 = one.format.code == weight_code::int4;
   void const* const scales = is_int4 ? static_cast<void const*>(floats.data()) : bytes.data();
-  static_cast<void>(
-      prepare_weights(one, {nibbles.data(), scales, nullptr, one.format.scale}, prepared.data()));
+  static_cast<void>(prepare_weights(one, {nibbles.data(), scales, zeros.data(), one.format.scale},
+                                    prepared.data()));
   return prepared;
 }
 

@@ -15,7 +15,7 @@ namespace tw {
 /// From where wgmma reads an operand. Consumers fill registers from shared memory: with elements as
 /// they are there, or decoded from prepared weights of 4 bits (docs/weights4.md). int4 has a scale
 /// for each 16, 32 or 64 elements of K in a block, and zero points that are integers (z), floats
-/// (f) or 8 for all. mxfp4 and int4_128 are also multiplied as e4m3.
+/// (f) or 8 for all. mxfp4 is also multiplied as e4m3, int4_128 and int4_128z as e4m3 alone.
 enum class operand_source : std::uint8_t {
   shared_memory,
   registers,
@@ -30,7 +30,8 @@ enum class operand_source : std::uint8_t {
   int4_64,
   int4_64z,
   int4_64f,
-  int4_128
+  int4_128,
+  int4_128z
 };
 
 /// An operand of a kernel.

@@ -9,7 +9,7 @@
 // Activations of e4m3 need another order, with a float32 factor f for each row and 128 of K:
 //
 //   mxfp4   e2m1                  2^u, u -8 to 6   32 of K    q 2^u f
-//   int4    unsigned, 0 to 15     none             128 of K   (q - 8) f
+//   int4    unsigned, 0 to 15     none             128 of K   (q - 8) f or (q - z) f
 //
 // Sources: OCP, "Microscaling Formats (MX)"; PTX ISA, "Alternate Floating-Point Data Formats";
 // docs/weights4.md names the checkpoints that have them.
@@ -53,13 +53,20 @@ struct weight_format {
     return group == 16 ? 4 : group == 32 ? 2 : 1;
   }
   TW_HD constexpr int scales() const { return weight_block * scales_per_row(); }
+  /// Zero points of a row in a block: one for each scale, or for the factor of the row.
+  TW_HD constexpr int zeros_per_row() const {
+    if (zeros == weight_zeros::none) return 0;
+    return fp8 ? 1 : scales_per_row();
+  }
   TW_HD constexpr int zero_bytes_each() const {
     return zeros == weight_zeros::none ? 0 : zeros == weight_zeros::integers ? 1 : 2;
   }
   /// A block in memory: nibbles, scales, zero points, factors.
   TW_HD constexpr int nibble_bytes() const { return weight_block * block_k() / 2; }
   TW_HD constexpr int scale_bytes() const { return scales() * size_bytes(scale); }
-  TW_HD constexpr int zero_bytes() const { return scales() * zero_bytes_each(); }
+  TW_HD constexpr int zero_bytes() const {
+    return weight_block * zeros_per_row() * zero_bytes_each();
+  }
   TW_HD constexpr int factor_bytes() const { return fp8 ? weight_block * 4 : 0; }
   TW_HD constexpr int block_bytes() const {
     return nibble_bytes() + scale_bytes() + zero_bytes() + factor_bytes();

@@ -28,7 +28,7 @@ FORMS = {"-": (False, "none"), "swap_ab": (True, "none"), "groups": (False, "m")
 # Words after a form: A is prepared weights of 4 bits, an operand_source in C++.
 WEIGHTS = ["mxfp4", "nvfp4",
            *(f"int4_{group}{zeros}" for group in (16, 32, 64) for zeros in ("", "z", "f")),
-           "int4_128"]
+           "int4_128", "int4_128z"]
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 

@@ -44,8 +44,13 @@ struct e4m3_row {
   std::uint8_t* scales() const {
     return block + f.nibble_bytes() + places.row[n] * f.scales_per_row();
   }
+  std::uint8_t* zero() const {
+    return block + f.nibble_bytes() + f.scale_bytes() + places.row[n] * f.zeros_per_row();
+  }
+  int zero_value() const { return f.zeros == weight_zeros::none ? 8 : *zero(); }
   std::uint8_t* factor() const {
-    return block + f.nibble_bytes() + f.scale_bytes() + places.row[n] * sizeof(float);
+    return block + f.nibble_bytes() + f.scale_bytes() + f.zero_bytes() +
+           places.row[n] * sizeof(float);
   }
   float factor_value() const {
     float x = 0;
@@ -128,9 +133,11 @@ weight_counts prepare_e4m3(weights_desc const& w, weight_rows const& from, std::
         prepare_mxfp4(to, q.data(), bytes, of_part, counts);
         continue;
       }
-      float const s =
-          float_of(from.scale, from.scales, row * groups + (f.group == 0 ? 0 : first / f.group));
+      std::int64_t const group = row * groups + (f.group == 0 ? 0 : first / f.group);
+      float const s = float_of(from.scale, from.scales, group);
       std::memcpy(to.factor(), &s, sizeof s);
+      if (f.zeros == weight_zeros::integers)
+        *to.zero() = static_cast<std::uint8_t const*>(from.zeros)[group];
       counts.nan_scales += std::isnan(s) && (f.group == 0 ? kb == 0 : first % f.group == 0);
       for (std::int64_t i = 0; i < count; ++i)
         put_nibble(to.block, to.nibble(static_cast<std::size_t>(i)),
@@ -151,13 +158,15 @@ void unprepare_e4m3(weights_desc const& w, void* blocks, weight_rows_out const& 
         unsigned const q = nibble_at(from.block, from.nibble(static_cast<std::size_t>(i)));
         byte = static_cast<std::uint8_t>(byte | q << 4 * ((first + i) % 2));
       }
-      if (to.scales == nullptr) continue;
       float const factor = from.factor_value();
       if (f.code == weight_code::int4) {
         std::int64_t const at = row * groups + (f.group == 0 ? 0 : first / f.group);
-        static_cast<float*>(to.scales)[at] = factor;
+        if (to.scales != nullptr) static_cast<float*>(to.scales)[at] = factor;
+        if (to.zeros != nullptr && f.zeros == weight_zeros::integers)
+          static_cast<std::uint8_t*>(to.zeros)[at] = *from.zero();
         continue;
       }
+      if (to.scales == nullptr) continue;
       for (std::int64_t j = 0; j < count / f.group; ++j) {
         int const e = std::isnan(factor)
                           ? 255
@@ -176,7 +185,7 @@ e4m3_weight e4m3_weight_at(weights_desc const& w, void const* blocks, std::int64
   auto const in_block = static_cast<std::size_t>(k % f.block_k());
   unsigned const q = nibble_at(from.block, from.nibble(in_block));
   float const x = f.code == weight_code::int4
-                      ? static_cast<float>(static_cast<int>(q) - 8)
+                      ? static_cast<float>(static_cast<int>(q) - from.zero_value())
                       : std::ldexp(to_float(e2m1{static_cast<std::uint8_t>(q)}),
                                    from.scales()[in_block / static_cast<std::size_t>(f.group)] -
                                        relative_exponent_bias);

@@ -2,6 +2,7 @@
 // weights_cases.hpp  Random GEMMs with prepared 4-bit weights.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -216,7 +217,7 @@ inline weights_product random_weights_product(std::mt19937_64& rng, kernel_facts
   weight_format f = facts.weights;
   int const m = any(1, 150), n = any(1, 300);
   int k = f.group * any(1, 384 / f.group);
-  if (f.fp8 && f.code == weight_code::int4 && any(0, 2) == 0) f.group = 0;
+  if (f.fp8 && f.code == weight_code::int4) f.group = std::array{f.group, 0, k}[any(0, 2)];
   if (f.group == 64) {
     f.group = any(0, 3) == 0 ? 0 : 64 * any(1, 3);
     if (f.group > 0) k = f.group * any(1, 2);

@@ -299,5 +299,44 @@ TEST(WeightsDecode, IntFourForE4m3) {
   }
 }
 
+/// q - z is exact for each nibble with each zero point: of 128 elements of K, and of a row.
+TEST(WeightsDecode, IntFourWithZeroPointsForE4m3) {
+  std::mt19937 random(5);
+  int pairs[16][17] = {};
+  for (int round = 0; round < 6; ++round) {
+    int const group = round % 2 == 0 ? 128 : 0;
+    weights_desc w{64, 128, 1, {weight_code::int4, elem::f32, weight_zeros::integers, group, true}};
+    std::vector<std::uint8_t> nibbles(64 * 64), zeros(64);
+    for (auto& x : nibbles) x = static_cast<std::uint8_t>(random());
+    for (std::size_t n = 0; n < zeros.size(); ++n)
+      zeros[n] = static_cast<std::uint8_t>((n + 11U * static_cast<unsigned>(round)) % 17);
+    std::vector<float> scales(64);
+    for (auto& x : scales) x = std::ldexp(static_cast<float>(random() % 4095 + 1), -12);
+    std::vector<std::byte> prepared(static_cast<std::size_t>(w.bytes()));
+    weight_counts const counts = prepare_weights(
+        w, {nibbles.data(), scales.data(), zeros.data(), elem::f32}, prepared.data());
+    EXPECT_EQ(counts.rounded_parts, 0);
+    ASSERT_EQ(read_weights_header(prepared), w);
+    expect_e4m3<operand_source::int4_128z>(w, prepared);
+    std::vector<float> back(64);
+    std::vector<std::uint8_t> back_nibbles(nibbles.size()), back_zeros(64);
+    unprepare_weights(w, prepared.data(), {back_nibbles.data(), back.data(), back_zeros.data()});
+    EXPECT_EQ(back_nibbles, nibbles);
+    EXPECT_EQ(back_zeros, zeros);
+    EXPECT_EQ(back, scales);
+    for (int n = 0; n < 64; ++n)
+      for (int k = 0; k < 128; ++k) {
+        auto const row = static_cast<std::size_t>(n);
+        int const q = nibbles[static_cast<std::size_t>(64 * n + k / 2)] >> 4 * (k % 2) & 15;
+        ++pairs[q][zeros[row]];
+        ASSERT_EQ(weight_at(w, prepared.data() + weights_header_bytes, 0, n, k),
+                  (q - zeros[row]) * static_cast<double>(scales[row]))
+            << q << " - " << int{zeros[row]};
+      }
+  }
+  for (auto const& of_nibble : pairs)
+    for (int const count : of_nibble) EXPECT_GT(count, 0);
+}
+
 }  // namespace
 }  // namespace tw::test

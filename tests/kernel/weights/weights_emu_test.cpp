@@ -183,8 +183,10 @@ TEST(WeightsEmu, OtherProblemsAreRefused) {
   EXPECT_EQ(with([](auto& q) { q.precision.promote_k = 0; }), "TW0467");
   weight_format const int4{weight_code::int4, elem::f32, {}, 128, true};
   EXPECT_EQ(with([&](auto& q) { q.weights_b = int4; }), "");
+  EXPECT_EQ(with([&](auto& q) { q.weights_b = int4, q.weights_b.zeros = weight_zeros::integers; }),
+            "");
   for (auto const& change : {+[](weight_format& f) { f.group = 64; },
-                             +[](weight_format& f) { f.zeros = weight_zeros::integers; },
+                             +[](weight_format& f) { f.zeros = weight_zeros::floats; },
                              +[](weight_format& f) { f.scale = elem::bf16; }}) {
     weight_format other = int4;
     change(other);

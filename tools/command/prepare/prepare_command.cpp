@@ -231,7 +231,8 @@ void add_prepare_command(CLI::App& app, int& status) {
   verb->add_option_function<std::string>(
           "--activations", [r](std::string const& text) { r->for_e4m3 = text == "e4m3"; },
           "16-bit (default: bf16 or f16) or e4m3: another order, of mxfp4 and of int4 with scales "
-          "for 128 of K or more; the report says which weights are exact")
+          "for 128 of K or more, without float zero points; the report says which weights are "
+          "exact")
       ->transform(one_of({"16-bit", "e4m3"}));
   verb->add_option_function<std::string>(
           "--gate",

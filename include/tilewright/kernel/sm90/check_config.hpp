@@ -61,12 +61,12 @@ constexpr bool is_checked() {
   static_assert(
       !C.weights() || (size_bytes(C.a.multiplied) <= 2 && !C.a.is_mn_major() &&
                        C.weights().fp8 == (C.sums == sum_form::promoted_128) &&
-                       (C.weights().zeros == weight_zeros::none || !C.weights().fp8) &&
+                       (C.weights().zeros != weight_zeros::floats || !C.weights().fp8) &&
                        C.tile_m <= (C.weights().fp8 ? 2 : 4) * weight_block && C.d_m && !C.aux() &&
                        !C.operands().scales),
       "[TW0204] weights of 4 bits are multiplied in 16 bits, or as e4m3 with promoted sums and "
-      "without zero points, in tiles of 64 or 128 rows, of 16 bits also of 256; D is M-major, "
-      "alone and without scales");
+      "without float zero points, in tiles of 64 or 128 rows, of 16 bits also of 256; D is "
+      "M-major, alone and without scales");
   static_assert(!C.gates_rows() || (size_bytes(C.d) == 2 && C.tile_n % (2 * wgmma_n_step) == 0),
                 "[TW0204] with 4-bit weights and a gate D has 16 bits, and a tile columns in 16s");
   return true;

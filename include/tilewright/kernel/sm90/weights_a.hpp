@@ -146,6 +146,10 @@ class weights_a {
 /// Weights for activations of e4m3: nibbles become e4m3 exactly, and the sum of a K block is
 /// multiplied by a factor for each row. A word's four nibbles are a selector of prmt in a table of
 /// the eight magnitudes of e2m1 times 2^u, or of eight integers.
+///
+/// With a zero point z of int4, q - z is -16 to 15, which e4m3 holds. The codes of -16 to 15 are a
+/// line of 32 bytes; the tables of z are the 16 bytes from 16 - z on. Lane l keeps bytes l to l + 3
+/// of the line, so that a word of a table is a shuffle.
 template <gemm_config C>
 class weights_e4m3 {
  public:
@@ -161,7 +165,10 @@ class weights_e4m3 {
     int const begin = first_row / weight_block * f.block_bytes();
     nibbles_ = begin + t * 16;
     scales_ = begin + f.nibble_bytes() + pair * 2 * f.scales_per_row();
-    factors_ = begin + f.nibble_bytes() + f.scale_bytes() + pair * 2 * int{sizeof(float)};
+    zeros_ = begin + f.nibble_bytes() + f.scale_bytes() + pair * 2;
+    factors_ =
+        begin + f.nibble_bytes() + f.scale_bytes() + f.zero_bytes() + pair * 2 * int{sizeof(float)};
+    if constexpr (has_zeros) line_ = codes_of(lane_id() - largest_zero);
   }
 
   /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
@@ -173,13 +180,19 @@ class weights_e4m3 {
     });
     words<2> scales{};
     if constexpr (is_mxfp4) scales = *reinterpret_cast<words<2> const*>(stage + scales_);
+    integers of_row[2];
+    if constexpr (has_zeros)
+      unrolled<2>([&](auto r) { of_row[r] = integers_of(static_cast<int>(stage[zeros_ + r])); });
     unrolled<4>([&](auto step) {
       table magnitudes[2]{};  // of the rows
       if constexpr (is_mxfp4)
         unrolled<2>([&](auto r) { magnitudes[r] = table_of(scales.r[r] >> 8 * step & 0xFFU); });
       unrolled<2>([&](auto j) {
         std::uint32_t const word = nibbles[step / 2].r[step % 2 * 2 + j];
-        unrolled<2>([&](auto r) { to.part[step].r[2 * j + r] = decoded<r>(word, magnitudes[r]); });
+        unrolled<2>([&](auto r) {
+          to.part[step].r[2 * j + r] =
+              is_mxfp4 ? signed_of<r>(word, magnitudes[r]) : integer_of<r>(word, of_row[r]);
+        });
       });
     });
   }
@@ -187,6 +200,8 @@ class weights_e4m3 {
  private:
   static constexpr weight_format f = C.weights();
   static constexpr bool is_mxfp4 = f.code == weight_code::mxfp4;
+  static constexpr bool has_zeros = f.zeros == weight_zeros::integers;
+  static constexpr int largest_zero = 16;
 
   template <int N>
   struct alignas(4 * N) words {
@@ -208,22 +223,56 @@ class weights_e4m3 {
     return t;
   }
 
-  /// Four nibbles of a word: the lower ones are of row 0, the upper ones of row 1.
-  template <int Row>
-  TW_DEVICE static std::uint32_t decoded(std::uint32_t word, table const& t) {
-    std::uint32_t const selector = word >> 16 * Row & 0x7777U;
-    // The top bit of each nibble, in all bits of a byte.
-    std::uint32_t const top = prmt(word, word << 4, Row == 0 ? 0x9D8CU : 0xBFAEU);
-    if constexpr (is_mxfp4) {
-      return prmt(t.low, t.high, selector) | (top & 0x80808080U);
-    } else {
-      std::uint32_t const negative = prmt(0xCACCCED0U, 0xB8C0C4C8U, selector);  // -8 to -1
-      std::uint32_t const positive = prmt(0x44403800U, 0x4E4C4A48U, selector);  // 0 to 7
-      return (positive & top) | (negative & ~top);
-    }
+  /// e4m3 of q - z for q from 0 to 7, and from 8 to 15: without zero points z is 8.
+  struct integers {
+    table low{0xCACCCED0U, 0xB8C0C4C8U}, high{0x44403800U, 0x4E4C4A48U};
+  };
+
+  /// e4m3 of the integers from `first` to first + 3, in a word: up to 16. The words of the last
+  /// three lanes are not read.
+  TW_DEVICE static std::uint32_t codes_of(int first) {
+    std::uint32_t word = 0;
+    unrolled<4>([&](auto i) {
+      int const x = first + i;
+      auto const n = static_cast<std::uint32_t>(x < 0 ? -x : x);
+      // From 8 to 16 the codes follow each other.
+      std::uint32_t const code =
+          n < 8 ? prmt(0x44403800U, 0x4E4C4A48U, n) & 0xFFU : n + (0x50U - 8);
+      word |= (x < 0 ? code | 0x80U : code) << 8 * i;
+    });
+    return word;
   }
 
-  int nibbles_, scales_, factors_;  // bytes in the stage
+  /// The tables of a zero point, from the words of the lanes.
+  TW_DEVICE integers integers_of(int zero) const {
+    int const first = largest_zero - zero;
+    return {{shuffle(line_, first), shuffle(line_, first + 4)},
+            {shuffle(line_, first + 8), shuffle(line_, first + 12)}};
+  }
+
+  /// Four nibbles of a word, of row 0 the lower ones, of row 1 the upper ones: a selector of prmt.
+  template <int Row>
+  TW_DEVICE static std::uint32_t selector_of(std::uint32_t word) {
+    return word >> 16 * Row & 0x7777U;
+  }
+  /// The top bit of each of the four nibbles, in all bits of a byte.
+  template <int Row>
+  TW_DEVICE static std::uint32_t top_of(std::uint32_t word) {
+    return prmt(word, word << 4, Row == 0 ? 0x9D8CU : 0xBFAEU);
+  }
+  template <int Row>
+  TW_DEVICE static std::uint32_t signed_of(std::uint32_t word, table const& t) {
+    return prmt(t.low, t.high, selector_of<Row>(word)) | (top_of<Row>(word) & 0x80808080U);
+  }
+  template <int Row>
+  TW_DEVICE static std::uint32_t integer_of(std::uint32_t word, integers const& of) {
+    std::uint32_t const selector = selector_of<Row>(word), top = top_of<Row>(word);
+    return (prmt(of.high.low, of.high.high, selector) & top) |
+           (prmt(of.low.low, of.low.high, selector) & ~top);
+  }
+
+  int nibbles_, scales_, zeros_, factors_;  // bytes in the stage
+  std::uint32_t line_ = 0;
 };
 
 /// How consumers read A.
