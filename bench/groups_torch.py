@@ -306,6 +306,9 @@ def gather_case(name, groups, tokens, choices, n, k, rounds):
         torch.index_select(x[i], 0, long_index, out=copied)
         tilewright.grouped_gemm(copied, w[i].mT, ends=off, out=out[0])
 
+    def of_copy(i):
+        tilewright.grouped_gemm(copied, w[i].mT, ends=off, out=out[0])
+
     def checked(run):
         def f():
             out[0].fill_(math.nan)
@@ -317,12 +320,13 @@ def gather_case(name, groups, tokens, choices, n, k, rounds):
 
     measure(
         name,
-        {"tilewright": fused, "apart": apart},
+        {"tilewright": fused, "apart": apart, "tilewright_of_copy": of_copy},
         sets,
         max(bytes_ / 2.5e6, 2.0 * total * n * k / 5e8, 5),
         2.0 * total * n * k,
         bytes_,
-        {"tilewright": checked(fused), "apart": checked(apart)},
+        # In this order: of_copy reads the copy of apart.
+        {"tilewright": checked(fused), "apart": checked(apart), "tilewright_of_copy": lambda: 0},
         rounds,
     )
 

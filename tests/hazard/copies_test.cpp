@@ -173,5 +173,33 @@ TEST_P(Hazards, E0025TmaStoreOfCopiesThatABarrierCounted) {
   });
 }
 
+/// A thread that copies nothing waits for all copies, and executes one fence for them.
+TEST_P(Hazards, E0025CopiesThatAnotherThreadPassesOn) {
+  expect({.code = "E0025", .object = "a[0]", .part = "a thread that has waited for the copy"},
+         []<bool Broken>(memory s, args p) {
+           int const t = thread_id();
+           if (t == 0) {
+             s.full[0].init(96);
+             s.full[1].init(1);
+             fence_mbarrier_init();
+           }
+           cta_sync();
+           if (t < 96) {
+             for (int i = t; i < 1024; i += 96)
+               cp_async<8>(&s.a[0][i], source + i % 256);  // earlier
+             cp_async_mbarrier_arrive_noinc(s.full[0]);
+           } else if (t == 96) {
+             s.full[0].wait(0);
+             if (!Broken) fence_proxy_async();
+             s.full[1].arrive();
+           } else if (t == 127) {
+             s.full[1].wait(0);
+             tma_store(p.inner, s.a[0], tma_coord{0, 0});  // now
+             tma_store_commit();
+             tma_store_wait_read<0>();
+           }
+         });
+}
+
 }  // namespace
 }  // namespace tw::test

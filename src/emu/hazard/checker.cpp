@@ -25,7 +25,7 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   threads_ = g.threads;
   groups_ = (g.threads + 127) / 128;
   faces_.clear();
-  stored_.clear();
+  asynchronous_.clear();
   need_release_.clear();
   scope_notes_.clear();
   origins_.assign(1, {});
@@ -79,8 +79,7 @@ component checker::new_component(component& of, component_face::kind what, threa
 
 void checker::proxy_fence(thread& t) {
   actor& a = t.actor;
-  if (t.global.copies != 0) a.known = pool_.with_fence(a.known, t.global.copies);
-  for (component const c : stored_) a.known = pool_.with_fence(a.known, c);
+  a.known = pool_.with_fences(a.known, asynchronous_);
   a.own_fenced = a.own++;
   mbarrier_init_fence(t);
   if (options_.proxy == proxy_rule::on_path) a.known = pool_.all_fenced(a.known);
@@ -163,8 +162,10 @@ void checker::waited_for_stores(thread& t, std::uint32_t groups, bool written) {
 }
 
 component checker::copies_component(thread& t) {
-  if (t.global.copies == 0)
+  if (t.global.copies == 0) {
     need_release_.push_back(new_component(t.global.copies, component_face::kind::copies, t));
+    asynchronous_.push_back(t.global.copies);
+  }
   return t.global.copies;
 }
 

@@ -96,7 +96,9 @@ race_words words_for(std::string const& place, record const& earlier, std::strin
         fmt::format("{}, which {}: a barrier orders the two, but no proxy fence.", begin, before),
         "loads, stores and matrix instructions (generic proxy) and TMA, wgmma and tcgen05 (async "
         "proxy) reach shared memory by different paths; a barrier does not order those",
-        "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
+        earlier.what == access::cp_async_write
+            ? "fence_proxy_async() by a thread that has waited for the copy, before it arrives"
+            : "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
   if (lands_on_mbarrier(earlier.what) && now.what != earlier.what)
     return {"E0026", "read-before-tma-arrival",
             fmt::format("{} before the {} is known to have landed.", begin,

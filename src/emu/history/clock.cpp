@@ -98,10 +98,11 @@ clock_ref clock_pool::with_unfenced(clock_ref const& a, component c, stamp s) {
   return r;
 }
 
-clock_ref clock_pool::with_fence(clock_ref const& a, component c) {
-  if (a->passed_fence(c) >= a->happened(c)) return a;
+clock_ref clock_pool::with_fences(clock_ref const& a, std::vector<component> const& these) {
+  auto const lacks = [&](component c) { return a->passed_fence(c) < a->happened(c); };
+  if (std::ranges::none_of(these, lacks)) return a;
   clock_ref r = made(a->before, a->fenced, a->first);
-  raise(const_cast<clock&>(*r).fenced, c, a->happened(c));
+  for (component const c : these) raise(const_cast<clock&>(*r).fenced, c, a->happened(c));
   return r;
 }
 

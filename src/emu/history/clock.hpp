@@ -73,8 +73,8 @@ class clock_pool {
   clock_ref with(clock_ref const& a, component c, stamp s);
   /// with() in the first half alone: accesses that still lack a proxy fence.
   clock_ref with_unfenced(clock_ref const& a, component c, stamp s);
-  /// A copy of a in which everything known of component c counts as fenced.
-  clock_ref with_fence(clock_ref const& a, component c);
+  /// A copy of a in which everything known of these components counts as fenced.
+  clock_ref with_fences(clock_ref const& a, std::vector<component> const& these);
   /// A copy of a in which nothing is known of these components.
   clock_ref without(clock_ref const& a, std::vector<component> const& these);
   /// A copy of a in which everything that is known counts as fenced.

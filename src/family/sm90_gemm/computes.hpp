@@ -72,10 +72,12 @@ constexpr weight_format in_blocks(weight_format f) {
 }
 
 /// Do warps gather the rows of `q`? They copy elements as they are, and float32 is rounded to tf32
-/// by TMA alone.
+/// by TMA alone. They know places in A as 32-bit numbers of chunks of 16 bytes.
 inline bool gathers(gemm_config const& c, gemm_problem const& q) {
-  elem const type = c.ragged == group_axis::m ? q.a.type : q.b.type;
-  return c.gathers() && type == multiplied_type(type);
+  matrix_desc const& m = c.ragged == group_axis::m ? q.a : q.b;
+  constexpr std::int64_t most_bytes = tma_chunk_bytes * std::int64_t{0xFFFFFFFF};
+  return c.gathers() && m.type == multiplied_type(m.type) &&
+         m.pitch_bytes() <= most_bytes / std::max<std::int64_t>(1, q.groups->gather_from);
 }
 
 /// Does a kernel with this configuration compute `q`, as run?

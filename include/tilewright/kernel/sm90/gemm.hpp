@@ -59,6 +59,7 @@ struct gemm_sm90_kernel {
     [[no_unique_address]] typename cluster_sum<C>::smem k;
     [[no_unique_address]] block_scales_smem<C> scales;
     [[no_unique_address]] group_smem<C> groups;
+    [[no_unique_address]] gather_smem<C> gather;
     [[no_unique_address]] typename Profile::template smem<consumers> profile;
   };
   static constexpr int smem_bytes = sizeof(smem);
@@ -256,6 +257,9 @@ struct gemm_sm90_kernel {
   TW_DEVICE static void copy_scales(params const& p, smem& s) {
     enter_role("scales");
     begin(p, s);
+    if constexpr (C.gathers()) {
+      if (row_gather<C>::is_on(p) && warp_id() < first_gather_warp) return pass_rows_on(p, s);
+    }
     ring<C.stages> slot;
     tiles work = work_of(p, s);
     row_gather<C> rows(p);
@@ -266,14 +270,11 @@ struct gemm_sm90_kernel {
         int const first = scheduler::first_block(p, s.groups.table, seg);
         k.begin += first, k.end += first;
       }
-      begin_gather(p, rows, tile);
+      begin_gather(p, rows, tile, k.begin);
       if (has_block_scales<C>(p))
         copy_scales_of<scales_of_b::blocks>(p, s, slot, rows, tile, k.begin, k.end);
       else
         copy_scales_of<scales_of_b::columns>(p, s, slot, rows, tile, k.begin, k.end);
-    }
-    if constexpr (C.gathers()) {
-      if (rows.is_on(p)) rows.finish(s, slot);
     }
   }
   template <scales_of_b B>
@@ -286,30 +287,46 @@ struct gemm_sm90_kernel {
   }
 
   TW_DEVICE static void begin_gather(params const& p, row_gather<C>& rows,
-                                     typename scheduler::tile const& tile) {
+                                     typename scheduler::tile const& tile, int first_k) {
     if constexpr (C.gathers()) {
       if (!rows.is_on(p)) return;
       if constexpr (C.ragged == group_axis::m)
-        rows.begin(scheduler::a_origin(tile), scheduler::rows_left(p, tile), tile.col == 0);
+        rows.begin(scheduler::a_origin(tile), scheduler::rows_left(p, tile), tile.col == 0,
+                   first_k);
       else
-        rows.begin(scheduler::b_origin(tile), scheduler::b_cols_left(p, tile), tile.row == 0);
+        rows.begin(scheduler::b_origin(tile), scheduler::b_cols_left(p, tile), tile.row == 0,
+                   first_k);
     }
   }
-  /// These warps in kernels without scales copy the rows that an index array names.
+  /// These warps in kernels without scales: two copy the rows that an index array names.
   TW_DEVICE static void gather(params const& p, smem& s) {
     begin(p, s);
     if (!row_gather<C>::is_on(p)) return;
+    if (warp_id() < first_gather_warp) return pass_rows_on(p, s);
     enter_role("gather");
     ring<C.stages> slot;
     tiles work = work_of(p, s);
     row_gather<C> rows(p);
     for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg);) {
-      begin_gather(p, rows, scheduler::tile_of(p, seg));
       auto const k = scheduler::k_blocks_of(seg);
+      begin_gather(p, rows, scheduler::tile_of(p, seg), k.begin);
       TW_NO_UNROLL
       for (int i = k.begin; i < k.end; ++i, slot.next()) rows.load(s, slot, i);
     }
-    rows.finish(s, slot);
+  }
+  /// Warp 1 of kernels that gather rows: one thread passes them on to the consumers.
+  TW_DEVICE static void pass_rows_on(params const& p, smem& s) {
+    enter_role("rows");
+    if (lane_id() == 0) {
+      ring<C.stages> slot;
+      tiles work = work_of(p, s);
+      for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg);) {
+        auto const k = scheduler::k_blocks_of(seg);
+        TW_NO_UNROLL
+        for (int i = k.begin; i < k.end; ++i, slot.next()) row_gather<C>::pass_on(s, slot);
+      }
+    }
+    if constexpr (cluster > 1) warp_sync();  // reconverge
   }
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop. Two

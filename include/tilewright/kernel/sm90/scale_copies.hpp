@@ -18,15 +18,15 @@
 
 namespace tw {
 
-/// Copies the scales of a tile to the stages, one K block after another. scale_threads threads
-/// share the work; this is one of them.
+/// Copies the scales of a tile to the stages, one K block after another. scale_threads<C>
+/// threads share the work; this is one of them.
 template <gemm_config C, scales_of_b B>
 class scale_copies {
  public:
   static constexpr bool by_block = B == scales_of_b::blocks;
   static constexpr int rows = C.tile_m, cols = scale_count<C, B>::value;
   /// How many scales each thread copies for a K block.
-  static constexpr int copies = (rows + cols + scale_threads - 1) / scale_threads;
+  static constexpr int copies = (rows + cols + scale_threads<C> - 1) / scale_threads<C>;
 
   /// A tensor of scales has less than 2^32 of them (family/sm90_gemm/computes.hpp).
   using index = std::uint32_t;
@@ -54,10 +54,13 @@ class scale_copies {
         return;
       }
     }
-    copy_all(s, slot, begin, end, gather);
+    if (thread_ >= passing) copy_all(s, slot, begin, end, gather);
   }
 
  private:
+  /// Threads before those that copy scales.
+  static constexpr int passing = 3 * warp_threads - scale_threads<C>;
+
   /// A bulk copy of the scales of the tile's rows, for each K block.
   template <class Smem>
   TW_DEVICE void load_rows(Smem& s, ring<C.stages>& slot, int begin, int end) const {
@@ -67,7 +70,7 @@ class scale_copies {
                        first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
                        begin * p_.a_scales.stride_k;
     row_gather<C> none(p_);
-    fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+    fill(s, slot, begin, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       landed.arrive_expect_tx(here * bytes_each);
       leave_undefined(stage.of + here, (rows - here) * bytes_each);
       bulk_load(stage.of, from, here * bytes_each, landed);
@@ -87,7 +90,7 @@ class scale_copies {
       at[i] =
           first_of_column(first + i * threads) + static_cast<index>(begin * p_.b_scales.stride_k);
     row_gather<C> none(p_);
-    fill(s, slot, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+    fill(s, slot, begin, end - begin, none, [&](stage_scales<C>& stage, mbarrier& landed, int) {
       TW_UNROLL
       for (int i = 0; i < each; ++i)
         if (first + i * threads < cols) {
@@ -142,7 +145,7 @@ class scale_copies {
       each([&](int i, operand_scales const& of) {
         at[i] = first[i] + static_cast<index>(begin * of.stride_k);
       });
-      fill(s, slot, end - begin, gather, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+      fill(s, slot, begin, end - begin, gather, [&](stage_scales<C>& stage, mbarrier& landed, int) {
         each([&](int i, operand_scales const& of) {
           cp_async<4>(stage.of + item(i), static_cast<float const*>(of.data) + at[i]);
           at[i] += static_cast<index>(of.stride_k);
@@ -150,17 +153,18 @@ class scale_copies {
         cp_async_mbarrier_arrive_noinc(landed);
       });
     } else {
-      fill(s, slot, end - begin, gather, [&](stage_scales<C>& stage, mbarrier& landed, int k) {
-        each([&](int i, operand_scales const& of) {
-          stage.of[item(i)] = scale_at(of, first[i], begin + k);
-        });
-        landed.arrive();
-      });
+      fill(s, slot, begin, end - begin, gather,
+           [&](stage_scales<C>& stage, mbarrier& landed, int k) {
+             each([&](int i, operand_scales const& of) {
+               stage.of[item(i)] = scale_at(of, first[i], begin + k);
+             });
+             landed.arrive();
+           });
     }
   }
 
   /// Which scale the thread copies: of a row, then of a column.
-  TW_DEVICE int item(int i) const { return thread_ + i * scale_threads; }
+  TW_DEVICE int item(int i) const { return thread_ - passing + i * scale_threads<C>; }
 
   /// Calls use(i, the scales of its operand) for each scale of the thread.
   template <class Use>
@@ -177,14 +181,14 @@ class scale_copies {
   /// Calls copy(stage, the barrier to arrive at, number of the K block) once per K block, after the
   /// consumers have released the stage.
   template <class Smem, class Copy>
-  TW_DEVICE void fill(Smem& s, ring<C.stages>& slot, int blocks, row_gather<C>& gather,
+  TW_DEVICE void fill(Smem& s, ring<C.stages>& slot, int first, int blocks, row_gather<C>& gather,
                       Copy const& copy) const {
     TW_NO_UNROLL
     for (int k = 0; k < blocks; ++k, slot.next()) {
       s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
       copy(s.scales.of_stage[slot.stage], s.ab_landed[slot.stage], k);
       if constexpr (C.gathers()) {
-        if (gather.is_on(p_)) gather.load(s, slot, k);
+        if (gather.is_on(p_)) gather.load(s, slot, first + k);
       }
     }
   }

@@ -35,8 +35,10 @@ struct stage_scales {
   alignas(16) float of[C.tile_m + C.tile_n];
 };
 
-/// Threads that copy scales: the warps of the producer's warpgroup that do not load A and B.
-inline constexpr int scale_threads = 3 * warp_threads;
+/// Threads that copy scales: the warps of the producer's warpgroup that do not load A and B, except
+/// for the warp that passes gathered rows on.
+template <gemm_config C>
+inline constexpr int scale_threads = (C.gathers() ? 2 : 3) * warp_threads;
 
 /// Has a tile one or two scales of B?
 template <gemm_config C>
@@ -46,9 +48,7 @@ TW_DEVICE bool has_block_scales(gemm_params const& p) {
 }
 
 /// Threads that copy the column scales if a bulk copy loads the row scales.
-TW_DEVICE constexpr int column_threads(bool by_block) {
-  return by_block ? 2 : scale_threads - warp_threads;
-}
+TW_DEVICE constexpr int column_threads(bool by_block) { return by_block ? 2 : 2 * warp_threads; }
 
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
 /// again; kernels without scales in the main loop have none.
@@ -69,7 +69,7 @@ struct block_scales_smem<C, true> {
   TW_DEVICE static int writers(gemm_params const& p) {
     return C.bulk_copies_scales() && p.a_scales_by_bulk != 0
                ? 1 + column_threads(has_block_scales<C>(p))
-               : scale_threads;
+               : scale_threads<C>;
   }
 
   TW_DEVICE void init() {

@@ -37,7 +37,8 @@ struct no_scales {
   TW_DEVICE void finish(Smem&, int) const {}
 };
 
-/// Smem, in all functions: shared memory with the members a, b, ab_landed, slot_free and scales.
+/// Smem, in all functions: shared memory with the members a, b, ab_landed, slot_free, scales
+/// and gather.
 template <gemm_config C>
 struct mainloop_stages {
   using loads = gemm_loads<C>;
@@ -56,11 +57,11 @@ struct mainloop_stages {
   template <class Smem>
   TW_DEVICE static void init(gemm_params const& p, Smem& s) {
     for (int i = 0; i < C.stages; ++i) {
-      s.ab_landed[i].init(1 + s.scales.writers(p) +
-                          (row_gather<C>::is_on(p) ? row_gather<C>::warps : 0));
+      s.ab_landed[i].init(1 + s.scales.writers(p) + (row_gather<C>::is_on(p) ? 1 : 0));
       s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * readers * loads::loaders);
     }
     s.scales.init();
+    s.gather.init();
   }
 
   /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
