@@ -81,6 +81,7 @@
 #include "tilewright/kernel/gemv/fma.hpp"
 #include "tilewright/kernel/gemv/gemv.hpp"
 #include "tilewright/kernel/gemv/mma.hpp"
+#include "tilewright/kernel/moe/ordered_rows.hpp"
 #include "tilewright/kernel/moe/rows.hpp"
 #include "tilewright/kernel/moe/sort.hpp"
 #include "tilewright/kernel/partials/add.hpp"

@@ -68,8 +68,8 @@ def grouped_gemm(a, b, *, ends=None, starts=None, sizes=None, rows=None, counts=
             activation and gate, before c is added (a router's weights). Of groups of columns a
             value for each column.
         gather: int32 (m,): row i is computed from row gather[i] // choices of a, which may have any
-            number of rows: no copy in the order of the groups is needed. Of groups of columns:
-            columns of b.
+            number of rows. Of many rows the plan makes a copy in the order of the groups, in the
+            workspace. Of groups of columns: columns of b.
         choices: the experts that a router chooses for each token: gather has numbers of pairs
             (token, choice).
         scatter: int32 (m,): row i is written to row scatter[i] of the result, which has m rows

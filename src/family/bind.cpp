@@ -6,6 +6,7 @@
 
 #include "family/as_run.hpp"
 #include "family/normal_form.hpp"
+#include "family/ordered_rows.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -36,8 +37,9 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
   check_operands(plan.problem, from_caller);
   check_workspace(plan, from_caller);
   check_apart(plan.problem, from_caller);
-  launch_form f{
-      plan.normal, in_order(from_caller, operands_as_run(plan.problem, plan.swapped)), {}, {}, {}};
+  launch_form f{plan.normal, in_order(from_caller, operands_as_run(plan.problem, plan.swapped)),
+                {},          {},
+                {},          {}};
   if (plan.problem.k == 0) f.operands.a = f.operands.b = zeros;
   if (!copies_operands(plan) && !plan.stage_d) return f;
   workspace_layout const where = workspace_of(plan);
@@ -118,6 +120,7 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
     copy_scales(f.factors.operand[static_cast<std::size_t>(x)], x, to);
     set_address(f.operands, scales_of(x), to);
   }
+  if (plan.ordered) bind_ordered_rows(plan, f, at(where.ordered), at(where.ordered_scales));
   return f;
 }
 
@@ -132,8 +135,9 @@ std::int64_t scale_rows(gemm_problem const& q, role x) {
 }
 
 bool copies_operands(gemm_plan const& plan) {
-  return std::ranges::any_of(a_and_b,
-                             [&](role x) { return plan.repitch[x] || plan.scales_from[x]; });
+  return plan.ordered || std::ranges::any_of(a_and_b, [&](role x) {
+           return plan.repitch[x] || plan.scales_from[x];
+         });
 }
 
 double copied_bytes(gemm_plan const& plan) {
@@ -145,7 +149,8 @@ double copied_bytes(gemm_plan const& plan) {
     if (plan.scales_from[x])
       bytes += static_cast<double>(scale_extent(*scale(q, x), scale_rows(q, x), q.k));
   }
-  return bytes;
+  ordered_bytes const ordered = ordered_bytes_of(plan);
+  return bytes + static_cast<double>(ordered.rows + ordered.scales);
 }
 
 bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {

@@ -6,6 +6,7 @@
 #include "tilewright/base/check.hpp"
 #include "tilewright/family/plan.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/kernel/moe/ordered_rows.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
 #include "tilewright/problem/operand.hpp"
 
@@ -69,7 +70,10 @@ struct launch_form {
   repitch_params copies;        // of 16-bit operands
   rearrange_params rearranged;  // of others
   factor_params factors;        // scales of block-scaled operands
-  bool copied() const { return any(copies) || any(rearranged) || any(factors); }
+  ordered_rows_params ordered;  // rows that groups gather
+  bool copied() const {
+    return any(copies) || any(rearranged) || any(factors) || ordered.to != nullptr;
+  }
   template <class Params>
   static bool any(Params const& p) {
     return p.operand[0].to != nullptr || p.operand[1].to != nullptr;

@@ -4,6 +4,7 @@
 
 #include "family/bind.hpp"
 #include "family/normal_form.hpp"
+#include "family/ordered_rows.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/device/cache_line.hpp"
 #include "tilewright/family/family.hpp"
@@ -44,6 +45,10 @@ workspace_layout workspace_of(gemm_plan const& plan) {
       scale_desc const& s = *scale(q, x);
       w.scales[x] = take(scale_extent(s, scale_rows(q, x), q.k) + s.batch_stride * (q.batch - 1));
     }
+  if (plan.ordered) {
+    ordered_bytes const bytes = ordered_bytes_of(plan);
+    w.ordered = take(bytes.rows), w.ordered_scales = take(bytes.scales);
+  }
   if (plan.stage_d) {
     gemm_problem const& p = plan.problem;
     matrix_desc const d = staged_d(p);

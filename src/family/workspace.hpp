@@ -22,11 +22,12 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer);
 /// Byte offsets in a plan's workspace. The counters are its first gemm_workspace_zeros bytes, also
 /// where the plan shares nothing: copies must not disturb them for the plans that do.
 struct workspace_layout {
-  std::int64_t partials = 0;      // of split-K tiles
-  ab_table<std::int64_t> copies;  // of the operands as run (plan.normal)
-  ab_table<std::int64_t> scales;  // of block-scaled operands, in 32x4x4
-  std::int64_t staged_d = 0;      // D in float32, before a launch that quantises it
-  std::int64_t bytes = 0;         // all; 0: the plan needs no workspace
+  std::int64_t partials = 0;                     // of split-K tiles
+  ab_table<std::int64_t> copies;                 // of the operands as run (plan.normal)
+  ab_table<std::int64_t> scales;                 // of block-scaled operands, in 32x4x4
+  std::int64_t ordered = 0, ordered_scales = 0;  // rows that groups gather
+  std::int64_t staged_d = 0;                     // D in float32, before a launch that quantises it
+  std::int64_t bytes = 0;                        // all; 0: the plan needs no workspace
 };
 workspace_layout workspace_of(gemm_plan const& plan);
 

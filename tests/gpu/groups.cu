@@ -27,9 +27,11 @@ int cases(int usual) {
   return text == nullptr ? usual : std::atoi(text);
 }
 
-/// The built plan of kernel i of a family, not transposed, if there is one.
-std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o,
-                                 gemm_family const* f, int i) {
+/// The built plan of kernel i of a family, not transposed, if there is one. `ordered`: a launch
+/// copies the rows that groups gather in order first.
+std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands o, gemm_family const* f,
+                                 int i, bool ordered = false) {
+  o.workspace_bytes = std::int64_t{8} << 20;  // of run_copied()
   std::vector<gemm_plan> plans;
   try {
     plans = built_plans(p, o);
@@ -38,7 +40,8 @@ std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o,
     return std::nullopt;
   }
   for (gemm_plan const& x : plans)
-    if (x.family == f && x.instance == i && !x.swapped) return x;
+    if (x.family == f && x.instance == i && !x.swapped && x.ordered.has_value() == ordered)
+      return x;
   return std::nullopt;
 }
 
@@ -147,13 +150,15 @@ TEST(GroupsGpu, ScaledGroupsOfKKeepTheBound) {
 
 TEST(GroupsGpu, IndexArraysHaveTheBitsOfRowsInOrder) {
   std::mt19937_64 rng(20261208);
-  int gathered = 0, scattered = 0;
+  int gathered = 0, ordered = 0, scattered = 0;
   for_each_kernel([&](gemm_family const* f, int i, kernel_facts const& x) {
     if (x.groups == group_axis::none || x.groups == group_axis::k || x.weights) return;
     for (int turn = 0; turn < cases(12) && !testing::Test::HasFailure(); ++turn) {
       indexed_groups t = random_indices(rng, x, turn % 2 == 0 ? 40 : 170);
       gemm_operands const o = t.indexed(), plain = t.plain();
-      auto const plan = plan_of(t.problem, o, f, i), usual = plan_of(t.p.problem, plain, f, i);
+      bool const copies = !t.gather.empty() && turn % 3 == 0;
+      auto const plan = plan_of(t.problem, o, f, i, copies);
+      auto const usual = plan_of(t.p.problem, plain, f, i);
       if (!plan || !usual) continue;
       SCOPED_TRACE(plan->kernel + ", " + t.p.text());
       EXPECT_TRUE(run_copied(*plan, t.problem, o));
@@ -172,11 +177,14 @@ TEST(GroupsGpu, IndexArraysHaveTheBitsOfRowsInOrder) {
         want = before.bytes;
       }
       EXPECT_TRUE(got == want);
-      gathered += !t.gather.empty(), scattered += !t.scatter.empty();
+      gathered += !t.gather.empty() && !copies, ordered += copies, scattered += !t.scatter.empty();
     }
   });
-  std::printf("  gathered: %d\n  scattered: %d\n", gathered, scattered);
-  EXPECT_GT(gathered + scattered, 0);
+  std::printf("  gathered: %d\n  copied in order: %d\n  scattered: %d\n", gathered, ordered,
+              scattered);
+  EXPECT_GT(gathered, 0);
+  EXPECT_GT(ordered, 0);
+  EXPECT_GT(scattered, 0);
 }
 
 /// Sizes that descend, are negative or pass the total: the kernel takes the nearest possible size

@@ -51,6 +51,15 @@ struct plan_schedule {
   bool operator==(plan_schedule const&) const = default;
 };
 
+/// Rows (axis n: columns) that an index array names, which a launch before the GEMM copies in the
+/// order of the groups, with their scales.
+struct ordered_rows {
+  role of = role::none;  // a or b
+  matrix_desc from;      // as the caller gave them
+  group_desc groups;
+  std::optional<scale_desc> scale_from;
+};
+
 /// A problem, the kernel chosen for it and why.
 struct gemm_plan {
   gemm_problem problem;  // as requested
@@ -77,6 +86,8 @@ struct gemm_plan {
   /// Scales of block-scaled operands that are copied to the order 32x4x4 first, as the caller gave
   /// them. `normal` describes the copies.
   ab_table<std::optional<scale_desc>> scales_from;
+  /// Rows that groups gather and that are copied in order first. `normal` describes the copies.
+  std::optional<ordered_rows> ordered;
   /// D is computed in float32 in the workspace, and quantised by a second launch. `normal` has the
   /// float32 D, without scales.
   bool stage_d = false;

@@ -120,6 +120,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
     launch<rearrange>(rearrange::ctas(form.rearranged), form.rearranged, before);
   if (form.any(form.factors))
     launch<copy_factors>(copy_factors::ctas(form.factors), form.factors, before);
+  if (form.ordered.to != nullptr)
+    launch<copy_rows_in_order>(copy_rows_in_order::ctas(form.ordered), form.ordered, before);
   emu_options run = options_of_run(plan, opt);
   run.pdl = early || form.copied();
   plan.family->launch_emulated(plan, form, run);

@@ -130,7 +130,11 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
          "launch that copies operands to K-major lines");
   if (form.any(form.factors))
     must(copy_scales(form.factors, stream, early), "launch that copies scales to the order 32x4x4");
-  bool const pdl = early || form.copied();  // copies come before it, and follow what came before
+  if (form.ordered.to != nullptr)
+    must(copy_in_order(form.ordered, stream, early), "launch that copies rows in order");
+  // Copies come before it, and follow what came before. A GEMM that starts during the copy of rows
+  // takes longer: its CTAs lie where SMs become free (docs/decisions/0089).
+  bool const pdl = form.ordered.to == nullptr && (early || form.copied());
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
   if (!plan.stage_d) return;
   for (std::int64_t i = 0; i < plan.problem.batch; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch.cu  Compiles and starts kernel/repitch: repitch.hpp, rearrange.hpp, factors.hpp.
+// repitch.cu  Compiles and starts kernel/repitch: repitch.hpp, rearrange.hpp, factors.hpp; and
+//             kernel/moe/ordered_rows.hpp.
 #include "dispatch/launch/repitch.hpp"
 
 #include "tilewright/arch/cuda/launch.hpp"
@@ -19,6 +20,10 @@ cudaError_t rearrange_operands(rearrange_params const& p, cudaStream_t stream, b
 
 cudaError_t copy_scales(factor_params const& p, cudaStream_t stream, bool pdl) {
   return launch<copy_factors>(copy_factors::ctas(p), p, stream, pdl);
+}
+
+cudaError_t copy_in_order(ordered_rows_params const& p, cudaStream_t stream, bool pdl) {
+  return launch<copy_rows_in_order>(copy_rows_in_order::ctas(p), p, stream, pdl);
 }
 
 }  // namespace tw

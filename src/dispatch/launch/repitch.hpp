@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "tilewright/kernel/moe/ordered_rows.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
 
 namespace tw {
@@ -15,5 +16,8 @@ cudaError_t rearrange_operands(rearrange_params const& p, cudaStream_t stream, b
 
 /// Starts kernel/repitch/factors.hpp.
 cudaError_t copy_scales(factor_params const& p, cudaStream_t stream, bool pdl);
+
+/// Starts kernel/moe/ordered_rows.hpp.
+cudaError_t copy_in_order(ordered_rows_params const& p, cudaStream_t stream, bool pdl);
 
 }  // namespace tw

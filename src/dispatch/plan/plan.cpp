@@ -15,6 +15,7 @@
 #include "family/bind.hpp"
 #include "family/launcher_of.hpp"
 #include "family/normal_form.hpp"
+#include "family/ordered_rows.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -111,9 +112,7 @@ option option_of(gemm_plan plan, measurements const& m) {
     x.starts_early = m.shipped->starts_early;
     x.plan.measured_in_bf16 = m.shipped->ab != x.plan.problem.a.type;
   }
-  plan_schedule const& s = x.plan.schedule;
-  if (m.tuned.fastest && m.tuned.fastest->same_plan({x.plan.kernel, x.plan.swapped, s.split_k_tiles,
-                                                     s.split_k_clusters})) {
+  if (m.tuned.fastest && m.tuned.fastest->same_plan(record_of(x.plan, 0))) {
     x.source = plan_source::tuned, x.measured_us = m.tuned.fastest->us;
     x.plan.measured_in_bf16 = false;
     x.plan.measured_on.clear();
@@ -123,15 +122,16 @@ option option_of(gemm_plan plan, measurements const& m) {
   return x;
 }
 
-/// docs/decisions/0057
-constexpr char const* gathers_slowly =
-    "rows by an index are copied by idle warps of the kernel: a copy of the rows first "
-    "(moe_gather()) and the GEMM of the copy took 0.33 to 0.90 of the time on an H200";
+/// Operands that plans of a form may leave as they are, or copy.
+struct copy_choice {
+  bool a_as_stored = false;  // A is not copied
+  bool orders_rows = false;  // rows that groups gather are copied in order
+};
 
 /// Common members of all plans of a form of `p` with the operands `o`: copies before the launch,
-/// and hints about them. With a_as_stored A of the form is not copied.
+/// and hints about them.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swapped,
-                      gemm_operands const& o, bool a_as_stored) {
+                      gemm_operands const& o, copy_choice const& choice) {
   gemm_plan base;
   base.problem = p;
   base.swapped = swapped;
@@ -139,7 +139,8 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   base.normal = form;
   gemm_problem const& q = base.normal;
   bool const d_m = q.d.ord == order::col_major;
-  choose_copies(base, o, a_as_stored);
+  if (choice.orders_rows) order_rows(base);
+  choose_copies(base, o, choice.a_as_stored);
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   // D's map of ragged rows begins a whole number of rows before D.
   std::int64_t const lines = q.groups ? 2 : d_m ? result_cols(q) : q.m;
@@ -171,7 +172,11 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
           : q.epilogue.gate != gating::none && x == role::b
               ? "scales of gate and up columns share groups of 128 rows"
               : "TMA cannot address them"));
-  if (q.groups && q.groups->gather_from > 0) base.hints.emplace_back(gathers_slowly);
+  if (base.ordered)
+    base.hints.push_back(fmt::format(
+        "the rows that the index array names are copied to the workspace in order first ({:.1f} "
+        "MB), which is predicted to be faster than to gather them in the kernel",
+        copied_bytes(base) * 1e-6));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d && !divide_lines(q) && !scatters)
     base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
@@ -235,10 +240,11 @@ std::vector<gemm_plan> plans_of(gemm_problem const& p, gemm_operands const& aske
       if (p.epilogue.gate != gating::none && swapped != bool{p.weights_b}) continue;
       run_form const form = swapped ? transposed(unswapped) : unswapped;
       gemm_operands const o = in_order(asked, form.operands);
-      bool const two_ways = may_load_a_as_stored(form.problem, o);
-      for (bool const a_as_stored : {false, true}) {
-        if (a_as_stored && !two_ways) break;
-        gemm_plan base = common_plan(p, form.problem, swapped, o, a_as_stored);
+      for (copy_choice const choice :
+           {copy_choice{}, copy_choice{.a_as_stored = true}, copy_choice{.orders_rows = true}}) {
+        if (choice.a_as_stored && !may_load_a_as_stored(form.problem, o)) continue;
+        if (choice.orders_rows && !may_order_rows(form.problem)) continue;
+        gemm_plan base = common_plan(p, form.problem, swapped, o, choice);
         if (!tuned_trouble.empty()) base.hints.insert(base.hints.begin(), tuned_trouble);
         std::size_t const first = plans.size();
         for (gemm_family const* f : families())

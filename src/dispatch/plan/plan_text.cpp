@@ -35,6 +35,7 @@ std::string copies_of(gemm_plan const& plan) {
     add(plan.repitch[x], word);
     add(plan.from[x].has_value(), word + " in another order");
     add(plan.scales_from[x].has_value(), "scales of " + word);
+    add(plan.ordered && plan.ordered->of == x, word + " in the order of the groups");
   }
   add(plan.stage_d, "d"), add(plan.direct_d, "d by plain stores");
   return text;

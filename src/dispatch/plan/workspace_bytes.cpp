@@ -5,6 +5,7 @@
 #include "family/as_run.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
+#include "family/ordered_rows.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -23,7 +24,12 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& given, gemm_operands const
   choose_copies(copies, o);
   copies.problem = given;
   copies.stage_d = given.scale_d.has_value();
-  return for_shared_tiles + workspace_of(copies).bytes;
+  std::int64_t bytes = workspace_of(copies).bytes;
+  if (may_order_rows(p)) {
+    order_rows(copies);
+    bytes = std::max(bytes, workspace_of(copies).bytes);
+  }
+  return for_shared_tiles + bytes;
 }
 
 std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o) {

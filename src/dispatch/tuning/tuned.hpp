@@ -7,6 +7,7 @@
 
 #include "dispatch/tuning/tuning_store.hpp"
 #include "tilewright/device/device.hpp"
+#include "tilewright/family/plan.hpp"
 
 namespace tw {
 
@@ -17,6 +18,9 @@ struct tuned_answer {
   std::string of_groups;
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
+
+/// A plan with its time, as the file has it.
+measured_plan record_of(gemm_plan const& p, double us);
 
 /// A problem of groups that was not tuned takes the kernel of a tuned problem that differs from it
 /// in the total of the groups alone (key_without_total()): of the one with the nearest size of a

@@ -41,8 +41,16 @@ struct cost {
 struct odd_matrices {
   bool d = false;
   double copied_bytes = 0;
+  double gathered_rows = 0;   // of a tile, which warps copy by an index array
   ab_table<bool> transposed;  // in these copies
 };
+
+/// Rows that warps copy by cp.async reach shared memory at this rate, in time that the wgmmas lack:
+/// a K block of 128 rows took 170 clocks longer (Mixtral) to 480 (DeepSeek-V3) in ping-pong tiles
+/// of 128x192, about 450 in tiles of 128x256 by two CTAs (H200, docs/decisions/0057). Up to 16 rows
+/// of a tile take no longer.
+inline constexpr double gather_bytes_per_clock = 32, gather_bytes_per_clock_pingpong = 64;
+inline constexpr std::int64_t rows_without_gather_cost = 16;
 
 /// Rows of tiles for which gemm_calibration has separate constants: efficiency_64, power_192, ...
 inline constexpr int rows_64 = wgmma_m, rows_192 = 3 * wgmma_m, rows_256 = 4 * wgmma_m;
@@ -297,7 +305,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
 
   cost r;
   bool const decodes_256 = c.weights() && c.tile_m == rows_256;
-  r.math_us = us(blocks * math + (decodes_256 ? orders.decode_start_256 : 0));
+  double const gathering = odd.gathered_rows * row_bytes /
+                           (c.pingpong ? gather_bytes_per_clock_pingpong : gather_bytes_per_clock);
+  r.math_us = us(blocks * (math + gathering) + (decodes_256 ? orders.decode_start_256 : 0));
   r.loads_us = us(blocks * loads);
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);

@@ -14,6 +14,7 @@
 #include "family/sm90_gemm/schedules.hpp"
 #include "family/sm90_gemm/terms.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 
@@ -24,6 +25,12 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
   gemm_problem q = plan.normal;
   odd.d = plan.direct_d;
   odd.copied_bytes = copied_bytes(plan);
+  if (q.groups && q.groups->gather_from > 0) {
+    gemm_config const c = launched(plan);
+    std::int64_t const of_tile = q.groups->axis == group_axis::m ? c.tile_m : c.tile_n;
+    std::int64_t const rows = std::min(of_tile, expected_size_of(q));
+    if (rows > rows_without_gather_cost) odd.gathered_rows = static_cast<double>(rows);
+  }
   for (role const x : a_and_b) {
     matrix_desc& m = *matrix_of(q, x);
     odd.transposed[x] = plan.from[x] && plan.from[x]->ord != m.ord;

@@ -17,10 +17,12 @@
 namespace tw::test {
 namespace {
 
-/// The plan of a kernel for a problem, not transposed, if there is one.
-std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o,
-                                 gemm_family const* f, int instance) {
+/// The plan of a kernel for a problem, not transposed, if there is one. `ordered`: rows that the
+/// groups gather are copied in order first.
+std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands o, gemm_family const* f,
+                                 int instance, bool ordered = false) {
   std::vector<gemm_plan> plans;
+  o.workspace_bytes = 1 << 30;
   try {
     plans = plan_candidates(p, o, with_sm_count(known_device("h200"), 4));
   } catch (rejected const& r) {
@@ -28,13 +30,14 @@ std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands const& o,
     return std::nullopt;
   }
   for (gemm_plan& x : plans)
-    if (x.family == f && x.instance == instance && !x.swapped) return x;
+    if (x.family == f && x.instance == instance && !x.swapped && x.ordered.has_value() == ordered)
+      return x;
   return std::nullopt;
 }
 
 TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
   std::mt19937_64 rng(20261208);
-  int gathered = 0, scattered = 0, both = 0, with_c = 0;
+  int gathered = 0, ordered = 0, scattered = 0, both = 0, with_c = 0;
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
       kernel_facts const x = f->facts(i);
@@ -43,12 +46,13 @@ TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
       for (int turn = 0; turn < sample(24, 6) && !HasFailure(); ++turn) {
         indexed_groups t = random_indices(rng, x, turn % 2 == 0 ? 40 : 170);
         gemm_operands const o = t.indexed(), plain = t.plain();
-        auto const plan = plan_of(t.problem, o, f, i);
+        bool const copies = !t.gather.empty() && turn % 3 == 0;
+        auto const plan = plan_of(t.problem, o, f, i, copies);
         auto const usual = plan_of(t.p.problem, plain, f, i);
         if (!plan || !usual) continue;
-        SCOPED_TRACE(plan->kernel + ", " + t.p.text() + ", gather from " +
-                     std::to_string(t.problem.groups->gather_from) + ", scatter to " +
-                     std::to_string(t.problem.groups->scatter_to));
+        SCOPED_TRACE(plan->kernel + (copies ? " of rows in order, " : ", ") + t.p.text() +
+                     ", gather from " + std::to_string(t.problem.groups->gather_from) +
+                     ", scatter to " + std::to_string(t.problem.groups->scatter_to));
         emu_options options;
         options.seed = rng(), options.random_warps = true;
         options.policy = static_cast<async_policy>(rng() % 3);
@@ -71,12 +75,14 @@ TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
           want = before.bytes;
         }
         EXPECT_TRUE(got == want);
-        gathered += !t.gather.empty(), scattered += !t.scatter.empty();
+        gathered += !t.gather.empty() && !copies, ordered += copies,
+            scattered += !t.scatter.empty();
         both += !t.gather.empty() && !t.scatter.empty();
         with_c += !t.scatter.empty() && t.problem.c ? 1 : 0;
       }
     }
   EXPECT_GT(gathered, 10);
+  EXPECT_GT(ordered, 10);
   EXPECT_GT(scattered, 10);
   EXPECT_GT(both, 3);
   EXPECT_GT(with_c, 3);
@@ -107,9 +113,10 @@ TEST(GroupsGather, NumbersThatNameNoRow) {
                                     std::numeric_limits<std::int32_t>::min()};
         (gather ? t.gather : t.scatter)[at] = bad[rng() % 4];
         gemm_operands const o = t.indexed();
-        auto const plan = plan_of(t.problem, o, f, i);
+        bool const copies = gather && turn % 3 != 0;
+        auto const plan = plan_of(t.problem, o, f, i, copies);
         if (!plan) continue;
-        SCOPED_TRACE(plan->kernel + ", " + t.p.text());
+        SCOPED_TRACE(plan->kernel + (copies ? " of rows in order, " : ", ") + t.p.text());
         emulate(*plan, o, {});
         EXPECT_EQ(t.p.status, bad_index_status | static_cast<std::uint32_t>(at));
         auto const found = first_bad_index(t.problem, o);

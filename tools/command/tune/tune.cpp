@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "dispatch/tuning/tuned.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw::bench {
@@ -13,11 +14,6 @@ namespace {
 constexpr std::size_t finalists = 4;
 constexpr double longest_early_us = 100;  // an early start saves a microsecond or two
 constexpr double least_gain = 0.01;       // less is no difference
-
-measured_plan of(gemm_plan const& p, double us) {
-  return {p.kernel, p.swapped,     p.schedule.split_k_tiles, p.schedule.split_k_clusters,
-          us,       p.predicted_us};
-}
 
 struct deadline {
   double minutes;
@@ -39,7 +35,8 @@ std::vector<gemm_plan> best_of(std::vector<candidate> all) {
   std::ranges::stable_sort(all, {}, &candidate::us);
   std::vector<gemm_plan> best{planned};
   for (candidate const& c : all)
-    if (best.size() < finalists && !of(c.plan, 0).same_plan(of(planned, 0))) best.push_back(c.plan);
+    if (best.size() < finalists && !record_of(c.plan, 0).same_plan(record_of(planned, 0)))
+      best.push_back(c.plan);
   return best;
 }
 
@@ -65,15 +62,15 @@ bool tune_one(plan_meter& meter, tuning_store& store, tune_options const& o, dea
   auto const known = o.again ? std::vector<measured_plan>() : store.measured(id, result.problem);
   std::vector<candidate> all;
   for (gemm_plan const& p : plans) {
-    auto const before =
-        std::ranges::find_if(known, [&](measured_plan const& m) { return m.same_plan(of(p, 0)); });
+    auto const before = std::ranges::find_if(
+        known, [&](measured_plan const& m) { return m.same_plan(record_of(p, 0)); });
     if (before != known.end()) {
       all.push_back({p, before->us});
       continue;
     }
     if (end.passed()) return false;
     all.push_back({p, meter.trial(p)});
-    store.add(id, result.problem, of(p, all.back().us));
+    store.add(id, result.problem, record_of(p, all.back().us));
     ++result.trials;
     progress(static_cast<double>(all.size()) / static_cast<double>(plans.size()));
   }
@@ -81,7 +78,7 @@ bool tune_one(plan_meter& meter, tuning_store& store, tune_options const& o, dea
   std::vector<gemm_plan> const best = best_of(all);
   std::vector<double> const us = meter.compare(best);
   auto const fastest = static_cast<std::size_t>(std::ranges::min_element(us) - us.begin());
-  result.fastest = of(best[fastest], us[fastest]);
+  result.fastest = record_of(best[fastest], us[fastest]);
   if (us[fastest] < longest_early_us) compare_starts(meter, best[fastest], result.fastest);
   result.planned_us = us[0];
   result.tried = static_cast<int>(plans.size());

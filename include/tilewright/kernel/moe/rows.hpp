@@ -9,6 +9,7 @@
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/load_as_float.hpp"
+#include "tilewright/kernel/moe/copy_row.hpp"
 #include "tilewright/kernel/moe/params.hpp"
 
 namespace tw {
@@ -29,22 +30,10 @@ struct moe_gather_kernel {
     int const row = cta_id() * warps + warp_id();
     if (row >= p.count || row >= *p.rows) return;
     int const bytes = size_bytes(p.type);
-    auto const* const from =
-        static_cast<std::byte const*>(p.from) + p.index[row] / p.choices * p.from_pitch * bytes;
-    auto* const to = static_cast<std::byte*>(p.to) + row * p.to_pitch * bytes;
-    if (bytes == 4)
-      copy<words::b32>(from, to, p.cols);
-    else if (bytes == 2)
-      copy<words::b16>(from, to, p.cols);
-    else
-      copy<words::b8>(from, to, p.cols);
-  }
-
- private:
-  template <class Word>
-  TW_DEVICE static void copy(std::byte const* from, std::byte* to, int cols) {
-    for (int c = lane_id(); c < cols; c += warp_threads)
-      reinterpret_cast<Word*>(to)[c] = reinterpret_cast<Word const*>(from)[c];
+    copy_row(
+        static_cast<std::byte*>(p.to) + row * p.to_pitch * bytes,
+        static_cast<std::byte const*>(p.from) + p.index[row] / p.choices * p.from_pitch * bytes,
+        p.cols * bytes, bytes);
   }
 };
 
