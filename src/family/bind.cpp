@@ -168,7 +168,9 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {
     bool& copied = plan.repitch[x];
     elem const type = multiplied_type(m.type);
     std::int64_t const outer = m.ord == k_major ? lines : q.k;
-    copied = !tma_addressable(m, outer, matrix_count(q, x), address(o, x));
+    // Rows in order lie in the workspace.
+    void const* const base = plan.ordered && plan.ordered->of == x ? nullptr : address(o, x);
+    copied = !tma_addressable(m, outer, matrix_count(q, x), base);
     if (size_bytes(type) == 2) return;
     copied = copied || (traits_of(type).k_major_only && m.ord != k_major);
     if (!copied) return;

@@ -39,8 +39,13 @@ bool may_order_rows(gemm_problem const& q) {
   if (q.groups->axis == group_axis::k || weights(q, x)) return false;
   bool const along_k = x == role::a ? q.a.ord == order::row_major : q.b.ord == order::col_major;
   if (!along_k) return false;
+  constexpr std::int64_t most_row_bytes = std::int64_t{1} << 30;
+  if (matrix_of(q, x)->pitch_bytes() > most_row_bytes) return false;
   auto const& s = scale(q, x);
-  return !s || (!s->tiled && s->packed_k == 1 && (s->block_outer == 0 || has_own_scale(*s)));
+  if (!s) return true;
+  if (s->tiled || s->packed_k != 1) return false;
+  if (has_own_scale(*s)) return !has_epilogue_scale(q, x);  // a launch copies one kind
+  return s->block_outer == 0;
 }
 
 void order_rows(gemm_plan& plan) {
@@ -86,7 +91,7 @@ void bind_ordered_rows(gemm_plan const& plan, launch_form& f, void* rows, void* 
   p.from = address(o, x), p.to = rows;
   p.from_pitch = from.pitch_bytes(), p.to_pitch = matrix_of(q, x)->pitch_bytes();
   p.elem_bytes = std::max(1, size_bytes(from.type));
-  p.row_bytes = static_cast<int>(q.k * size_bits(from.type) / 8);
+  p.row_bytes = q.k * size_bits(from.type) / 8;
   constexpr std::int64_t most_ctas = 1024;
   p.ctas = static_cast<int>(
       std::clamp(divide_up(ragged_extent(q), std::int64_t{copy_rows_in_order::rows}) + g.count,

@@ -9,8 +9,7 @@
 namespace tw {
 
 /// Can a launch copy the rows that groups gather in `q`, a normal form? Lines are contiguous along
-/// K; there is no scale, one for all rows, or one for each row and block of K. Slots are gathered
-/// by the kernel: a copy would have all rows of each slot.
+/// K; a row may have scales along K or a scale in the epilogue, not both.
 bool may_order_rows(gemm_problem const& q);
 
 /// The plan copies the rows first: plan.normal describes the copies.

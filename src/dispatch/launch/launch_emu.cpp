@@ -123,7 +123,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
   if (form.ordered.to != nullptr)
     launch<copy_rows_in_order>(copy_rows_in_order::ctas(form.ordered), form.ordered, before);
   emu_options run = options_of_run(plan, opt);
-  run.pdl = early || form.copied();
+  run.pdl = form.ordered.to == nullptr && (early || form.copied());
   plan.family->launch_emulated(plan, form, run);
   report_numbers(plan.problem, given);
   if (!plan.stage_d) return;

@@ -175,7 +175,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swap
   if (base.ordered)
     base.hints.push_back(fmt::format(
         "the rows that the index array names are copied to the workspace in order first ({:.1f} "
-        "MB), which is predicted to be faster than to gather them in the kernel",
+        "MB)",
         copied_bytes(base) * 1e-6));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d && !divide_lines(q) && !scatters)
@@ -241,7 +241,8 @@ std::vector<gemm_plan> plans_of(gemm_problem const& p, gemm_operands const& aske
       run_form const form = swapped ? transposed(unswapped) : unswapped;
       gemm_operands const o = in_order(asked, form.operands);
       for (copy_choice const choice :
-           {copy_choice{}, copy_choice{.a_as_stored = true}, copy_choice{.orders_rows = true}}) {
+           {copy_choice{}, copy_choice{.a_as_stored = true}, copy_choice{.orders_rows = true},
+            copy_choice{.a_as_stored = true, .orders_rows = true}}) {
         if (choice.a_as_stored && !may_load_a_as_stored(form.problem, o)) continue;
         if (choice.orders_rows && !may_order_rows(form.problem)) continue;
         gemm_plan base = common_plan(p, form.problem, swapped, o, choice);

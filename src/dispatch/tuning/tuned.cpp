@@ -112,16 +112,6 @@ void add_nearest(tuned_answer& answer, std::vector<tuned_groups> const& like, do
 
 }  // namespace
 
-measured_plan record_of(gemm_plan const& p, double us) {
-  // The kernel alone does not tell whether a launch before it copies the rows.
-  return {p.kernel + (p.ordered ? " of rows in order" : ""),
-          p.swapped,
-          p.schedule.split_k_tiles,
-          p.schedule.split_k_clusters,
-          us,
-          p.predicted_us};
-}
-
 tuned_answer find_tuned(gemm_problem const& p, device const& dev) {
   if (dev.emulated) return {};
   auto const t = table();

@@ -19,8 +19,16 @@ struct tuned_answer {
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
 
-/// A plan with its time, as the file has it.
-measured_plan record_of(gemm_plan const& p, double us);
+/// A plan with its time, as the file has it. The kernel alone does not tell whether a launch before
+/// it copies the rows.
+inline measured_plan record_of(gemm_plan const& p, double us) {
+  return {p.kernel + (p.ordered ? " of rows in order" : ""),
+          p.swapped,
+          p.schedule.split_k_tiles,
+          p.schedule.split_k_clusters,
+          us,
+          p.predicted_us};
+}
 
 /// A problem of groups that was not tuned takes the kernel of a tuned problem that differs from it
 /// in the total of the groups alone (key_without_total()): of the one with the nearest size of a

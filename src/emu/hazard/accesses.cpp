@@ -222,7 +222,7 @@ void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std
   widen(b.face);
   if (b.face.stored == 0) {
     b.face.stored = mbarrier_component(owner.rank, b);
-    asynchronous_.push_back(b.face.stored);
+    stored_.push_back(b.face.stored);
     need_release_.push_back(b.face.stored);
   }
   record r;

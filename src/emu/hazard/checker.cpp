@@ -25,7 +25,8 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   threads_ = g.threads;
   groups_ = (g.threads + 127) / 128;
   faces_.clear();
-  asynchronous_.clear();
+  stored_.clear();
+  copied_.assign(static_cast<std::size_t>(g.cluster), {});
   need_release_.clear();
   scope_notes_.clear();
   origins_.assign(1, {});
@@ -79,7 +80,8 @@ component checker::new_component(component& of, component_face::kind what, threa
 
 void checker::proxy_fence(thread& t) {
   actor& a = t.actor;
-  a.known = pool_.with_fences(a.known, asynchronous_);
+  a.known = pool_.with_fences(a.known, copied_[static_cast<std::size_t>(t.cluster_rank)]);
+  a.known = pool_.with_fences(a.known, stored_);
   a.own_fenced = a.own++;
   mbarrier_init_fence(t);
   if (options_.proxy == proxy_rule::on_path) a.known = pool_.all_fenced(a.known);
@@ -164,7 +166,7 @@ void checker::waited_for_stores(thread& t, std::uint32_t groups, bool written) {
 component checker::copies_component(thread& t) {
   if (t.global.copies == 0) {
     need_release_.push_back(new_component(t.global.copies, component_face::kind::copies, t));
-    asynchronous_.push_back(t.global.copies);
+    copied_[static_cast<std::size_t>(t.cluster_rank)].push_back(t.global.copies);
   }
   return t.global.copies;
 }

@@ -356,9 +356,10 @@ class checker {
   clock_pool pool_;
   int threads_ = 0, groups_ = 0;  // of a CTA
   std::vector<component_face> faces_;
-  /// Components of cp.async and of mbarrier_face::stored. No thread executes these accesses, so
-  /// that each thread for which they are complete may fence them.
-  std::vector<component> asynchronous_;
+  std::vector<component> stored_;  // mbarrier_face::stored of all
+  /// Components of cp.async, by the CTA of the cluster. No thread executes these writes, so that
+  /// each thread of the CTA for which they are complete may fence them.
+  std::vector<std::vector<component>> copied_;
   /// Components whose completion a thread passes on only by an arrive with release: cp.async,
   /// store_async, and what flags in global memory have ordered.
   std::vector<component> need_release_;

@@ -19,8 +19,8 @@ struct indexed_groups {
   gemm_problem problem;             // with index arrays
   matrix tokens, results, addends;  // C of the rows of `results`
   std::vector<std::int32_t> gather, scatter;
-  std::vector<float> row_scale, weight, weight_of_rows, scale_tokens, scale_rows, scale_weights,
-      bias;
+  std::vector<float> row_scale, token_scale, weight, weight_of_rows, scale_tokens, scale_rows,
+      scale_weights, bias;
 
   bool of_m() const { return p.problem.groups->axis == group_axis::m; }
   gemm_operands plain() {
@@ -28,6 +28,7 @@ struct indexed_groups {
     o.bias = bias.data(), o.row_weight = weight.data();
     (of_m() ? o.scale_a : o.scale_b) = scale_rows.data();
     (of_m() ? o.scale_b : o.scale_a) = scale_weights.data();
+    (of_m() ? o.row_scale : o.col_scale) = row_scale.data();
     return o;
   }
   gemm_operands indexed() {
@@ -35,6 +36,7 @@ struct indexed_groups {
     if (!gather.empty()) {
       (of_m() ? o.a : o.b) = tokens.data();
       (of_m() ? o.scale_a : o.scale_b) = scale_tokens.data();
+      (of_m() ? o.row_scale : o.col_scale) = token_scale.data();
     }
     if (!scatter.empty()) {
       o.d = results.data(), o.row_weight = weight_of_rows.data();
@@ -87,6 +89,11 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
     q.epilogue.bias = of_m ? along::cols : along::rows;
     q.epilogue.row_weight = of_m ? along::rows : along::cols;
     q.epilogue.c_last = q.c && (x.epilogue.gate || any(0, 1) != 0);
+    if (any(0, 1) != 0) {
+      (of_m ? q.epilogue.row_scale : q.epilogue.col_scale) = of_m ? along::rows : along::cols;
+      floats(t.row_scale, count);
+      floats(t.token_scale, stored);
+    }
     floats(t.bias, q.groups->count * std::max(q.m, q.n));
     floats(t.weight_of_rows, to);
   }
@@ -117,6 +124,8 @@ inline indexed_groups random_indices(std::mt19937_64& rng, kernel_facts const& x
       std::int64_t const row = any(0, stored - 1);
       t.gather.push_back(static_cast<std::int32_t>(row * choices + any(0, choices - 1)));
       std::memcpy(line_of(rows, i), line_of(t.tokens, row), line_bytes(rows));
+      if (!t.token_scale.empty())
+        t.row_scale[static_cast<std::size_t>(i)] = t.token_scale[static_cast<std::size_t>(row)];
       if (!x.scaled) continue;
       scale_desc const &to_rows = *(of_m ? q.scale_a : q.scale_b),
                        from = make_scale({!of_m, stored, q.k}, scaling::block_1x128);

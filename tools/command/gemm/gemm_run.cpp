@@ -38,7 +38,8 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
   copied_operands<> const on_device(files.problem(), data.operands());
   gemm_problem const& p = on_device.problem();
   gemm_operands o = on_device.operands();
-  std::int64_t const workspace_bytes = p.scale_d || is_block_scaled(p)
+  bool const gathers = p.groups && p.groups->gather_from > 0;
+  std::int64_t const workspace_bytes = p.scale_d || is_block_scaled(p) || gathers
                                            ? gemm_workspace_bytes(p, o, gpu_device())
                                            : device_workspace::size_bytes;
   device_workspace const workspace(workspace_bytes);

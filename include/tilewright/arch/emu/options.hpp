@@ -26,8 +26,10 @@ enum class async_policy : std::uint8_t {
 
 /// Whose proxy fence orders a plain access before one of TMA or wgmma.
 enum class proxy_rule : std::uint8_t {
-  writer_side,  // the accessing thread's own, before its arrive: valid under every reading of PTX
-  on_path,      // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
+  /// The accessing thread's own, before its arrive: valid under every reading of PTX. A cp.async,
+  /// whose write no thread executes, is fenced by a thread of the CTA that has waited for it.
+  writer_side,
+  on_path,  // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
 };
 
 /// The steps after which a tcgen05 operation is ordered after one of another thread.

@@ -33,19 +33,19 @@ TW_DEVICE void copy_words(std::byte* to, std::byte const* from, int count) {
 /// The whole warp copies `bytes` bytes, in chunks of 16 bytes if both addresses are multiples of
 /// 16, the rest byte by byte; else in words of `elem_bytes`, of which both addresses and `bytes`
 /// are multiples.
-TW_DEVICE void copy_row(std::byte* to, std::byte const* from, int bytes, int elem_bytes) {
+TW_DEVICE void copy_row(std::byte* to, std::byte const* from, std::int64_t bytes, int elem_bytes) {
   auto const bits = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if (bits % sizeof(chunk_of_row) == 0) {
-    int const whole = bytes / int{sizeof(chunk_of_row)};
-    int const copied = whole * int{sizeof(chunk_of_row)};
+    int const whole = static_cast<int>(bytes / int{sizeof(chunk_of_row)});
+    std::int64_t const copied = std::int64_t{whole} * int{sizeof(chunk_of_row)};
     copy_words<chunk_of_row, 8>(to, from, whole);
-    copy_words<words::b8, 1>(to + copied, from + copied, bytes - copied);
+    copy_words<words::b8, 1>(to + copied, from + copied, static_cast<int>(bytes - copied));
   } else if (elem_bytes == 4) {
-    copy_words<words::b32, 4>(to, from, bytes / 4);
+    copy_words<words::b32, 4>(to, from, static_cast<int>(bytes / 4));
   } else if (elem_bytes == 2) {
-    copy_words<words::b16, 4>(to, from, bytes / 2);
+    copy_words<words::b16, 4>(to, from, static_cast<int>(bytes / 2));
   } else {
-    copy_words<words::b8, 4>(to, from, bytes);
+    copy_words<words::b8, 4>(to, from, static_cast<int>(bytes));
   }
 }
 

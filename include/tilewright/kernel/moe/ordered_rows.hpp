@@ -19,7 +19,8 @@ struct ordered_rows_params {
   void const* from;
   void* to;                           // nullptr: no copy wanted
   std::int64_t from_pitch, to_pitch;  // bytes
-  int row_bytes, elem_bytes;
+  std::int64_t row_bytes;
+  int elem_bytes;
   /// `blocks` scales for each row, (row, block) at row * stride_row + block * stride_k. In the copy
   /// scales of neighbouring rows are adjacent, and `to_stride_k` apart along K. Strides in scales.
   void const* scales_from;
@@ -46,8 +47,8 @@ struct copy_rows_in_order {
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
     if constexpr (dependent_launches()) {
-      grid_dependents_launch();  // the GEMM may set itself up meanwhile
-      grid_dependency_wait();    // the launch before may write rows and sizes, or read the copies
+      grid_dependents_launch();
+      grid_dependency_wait();  // the launch before may write rows and sizes, or read the copies
     }
     // The GEMM reports sizes that are not possible.
     if (warp_id() == 0) fill_group_table(p.sizes, rows, 1, false, s.table);
@@ -68,7 +69,7 @@ struct copy_rows_in_order {
     auto* const to = static_cast<std::byte*>(p.to) + i * p.to_pitch;
     if (row < 0) {
       if (lane_id() == 0) report_index(p.group, i);
-      for (int b = lane_id(); b < p.row_bytes; b += warp_threads) to[b] = std::byte{0};
+      for (std::int64_t b = lane_id(); b < p.row_bytes; b += warp_threads) to[b] = std::byte{0};
     } else {
       copy_row(to, static_cast<std::byte const*>(p.from) + row * p.from_pitch, p.row_bytes,
                p.elem_bytes);

@@ -33,7 +33,7 @@ struct moe_gather_kernel {
     copy_row(
         static_cast<std::byte*>(p.to) + row * p.to_pitch * bytes,
         static_cast<std::byte const*>(p.from) + p.index[row] / p.choices * p.from_pitch * bytes,
-        p.cols * bytes, bytes);
+        std::int64_t{p.cols} * bytes, bytes);
   }
 };
 

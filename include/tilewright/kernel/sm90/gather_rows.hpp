@@ -88,7 +88,7 @@ class row_gather<C, true> {
     if constexpr (C.cluster() > 1) s.gather.rows_landed[slot.stage].wait(slot.phase ^ 1U);
     std::byte* const stage = of_a ? s.a[slot.stage] : s.b[slot.stage];  // (rows, tile_k)
     std::int64_t const left_in_row = p_.group.gathered_bytes - k * std::int64_t{row_bytes};
-    // A warp gives an instruction every 4 to 7 clocks: two for each row keep pace with the wgmmas.
+    // A warp gives an instruction every 4 to 7 clocks: each row costs three.
     if (all_there_ && left_in_row >= row_bytes)
       copy(stage, [](std::byte* to, std::byte const* from, bool) { cp_async_cg(to, from); });
     else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// scale_copies.hpp  Three warps beside the producer's copy the scales of a K block's rows and
-//                   columns to its stage: float32 by cp.async, row scales that are adjacent in
-//                   global memory by one bulk copy, others through registers. They arrive at the
-//                   stage's barrier `ab_landed` as the boxes of A and B do.
+// scale_copies.hpp  Three warps, in kernels that can gather two, copy the scales of a K block's
+//                   rows and columns to its stage: float32 by cp.async, row scales that are
+//                   adjacent in global memory by one bulk copy, others through registers. They
+//                   arrive at the stage's barrier `ab_landed` as the boxes of A and B do.
 #pragma once
 
 #include <type_traits>
