@@ -13,6 +13,7 @@
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/device/cache_line.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/group_slices.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -132,6 +133,17 @@ gate_columns gate_columns_of(gemm_problem const& q) {
 std::int64_t scale_rows(gemm_problem const& q, role x) {
   if (x == role::a) return q.m;
   return q.epilogue.gate == gating::none ? q.n : 2 * round_up(q.n / 2, scale_tile_rows);
+}
+
+group_sizes sizes_of_groups(gemm_problem const& q, gemm_operands const& o) {
+  group_desc const& g = *q.groups;
+  return {o.groups,
+          o.group_status,
+          static_cast<int>(g.count),
+          g.form,
+          g.index_bits == 64,
+          static_cast<int>(ragged_extent(q)),
+          static_cast<int>(step_of_numbers(q))};
 }
 
 bool copies_operands(gemm_plan const& plan) {

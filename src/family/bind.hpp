@@ -62,6 +62,9 @@ double copied_bytes(gemm_plan const& plan);
 /// D in float32 in the workspace, row-major: what a second launch quantises (gemm_plan::stage_d).
 matrix_desc staged_d(gemm_problem const& p);
 
+/// The sizes of the groups of a problem as run, as kernels read them.
+group_sizes sizes_of_groups(gemm_problem const& q, gemm_operands const& o);
+
 /// A launch as run: the normal form, its operands, and the copies in the workspace that take the
 /// place of operands TMA cannot address.
 struct launch_form {

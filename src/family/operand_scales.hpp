@@ -11,7 +11,7 @@
 
 namespace tw {
 
-/// Scales of an operand with `outer` rows or columns. Without all are 1.
+/// Scales of an operand that has `outer` rows or columns in memory. Without scales all are 1.
 inline operand_scales scales_of(std::optional<scale_desc> const& given, void const* data,
                                 std::int64_t outer, std::int64_t k) {
   if (!given) return {};
@@ -31,7 +31,7 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
 
 /// Scales of A or B of a GEMM as run.
 inline operand_scales scales_of(gemm_problem const& q, gemm_operands const& o, role x) {
-  return scales_of(scale(q, x), address(o, scales_of(x)), outer_extent(q, x), scaled_k(q));
+  return scales_of(scale(q, x), address(o, scales_of(x)), stored_extent(q, x), scaled_k(q));
 }
 
 /// Can bulk copies load a tile's row scales for a K block? They are adjacent float32, begin at

@@ -34,13 +34,10 @@ std::int64_t blocks_of(scale_desc const& s, std::int64_t k) {
 }  // namespace
 
 bool may_order_rows(gemm_problem const& q) {
-  if (!q.groups || q.groups->gather_from == 0 || q.groups->slots()) return false;
+  if (!q.groups || q.groups->gather_from == 0) return false;
   role const x = ragged_role(q);
-  if (q.groups->axis == group_axis::k || weights(q, x)) return false;
   bool const along_k = x == role::a ? q.a.ord == order::row_major : q.b.ord == order::col_major;
   if (!along_k) return false;
-  constexpr std::int64_t most_row_bytes = std::int64_t{1} << 30;
-  if (matrix_of(q, x)->pitch_bytes() > most_row_bytes) return false;
   auto const& s = scale(q, x);
   if (!s) return true;
   if (s->tiled || s->packed_k != 1) return false;
@@ -77,13 +74,7 @@ void bind_ordered_rows(gemm_plan const& plan, launch_form& f, void* rows, void* 
   matrix_desc const& from = plan.ordered->from;
   gemm_operands& o = f.operands;
   ordered_rows_params& p = f.ordered;
-  p.sizes = {o.groups,
-             o.group_status,
-             static_cast<int>(g.count),
-             g.form,
-             g.index_bits == 64,
-             static_cast<int>(ragged_extent(q)),
-             static_cast<int>(step_of_numbers(q))};
+  p.sizes = sizes_of_groups(q, o);
   p.group.gather = static_cast<std::int32_t const*>(o.gather);
   p.group.choices = divisor(static_cast<int>(g.choices));
   p.group.gather_from = static_cast<int>(g.gather_from);

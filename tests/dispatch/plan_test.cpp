@@ -133,31 +133,6 @@ TEST(Plan, LargeProblemsTakeTheLargeTile) {
   }
 }
 
-/// docs/decisions/0089: many rows of a group are copied in order first, few are gathered by the
-/// kernel, and so are all if the workspace is too small for the copy.
-TEST(Plan, ManyGatheredRowsAreCopiedInOrderFirst) {
-  auto const plan_of = [](std::int64_t tokens, std::int64_t workspace_bytes) {
-    gemm_problem p = tn(2 * tokens, 28672, 4096);
-    p.b.batch_stride_elems = std::int64_t{28672} * 4096;
-    p.groups = group_desc{.axis = group_axis::m, .count = 8, .gather_from = tokens};
-    gemm_operands o = aligned();
-    o.workspace_bytes = workspace_bytes;
-    return plan_candidates(p, o, h200(), kernel_set::all).front();
-  };
-  gemm_plan const many = plan_of(4096, 1 << 30);
-  ASSERT_TRUE(many.ordered) << many.why;
-  EXPECT_EQ(many.normal.groups->gather_from, 0);
-  EXPECT_GE(many.workspace_bytes, 8192 * 4096 * 2);
-  EXPECT_GT(many.terms.copies, 0);
-  ASSERT_EQ(many.hints.size(), 1U);
-  EXPECT_NE(many.hints[0].find("67.1 MB"), std::string::npos) << many.hints[0];
-  for (gemm_plan const& x : {plan_of(16, 1 << 30), plan_of(4096, 8192 * 4096 * 2)}) {
-    EXPECT_FALSE(x.ordered) << x.why;
-    EXPECT_EQ(x.normal.groups->gather_from, x.problem.groups->gather_from);
-    EXPECT_TRUE(x.hints.empty()) << x.hints[0];
-  }
-}
-
 TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   gemm_plan const one = best_plan(tn(2048, 2048, 128), aligned(), h200());
   gemm_plan const many = best_plan(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());

@@ -81,7 +81,7 @@ std::string runner_up(plan_answer const& a) {
   if (a.plans.size() < 2) return "none";
   gemm_plan const &chosen = a.plans[0], &next = a.plans[1];
   double const more = (next.predicted_us / chosen.predicted_us - 1) * 100;
-  return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", next.kernel,
+  return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", shown_kernel(next),
                      next.family->schedule_text(next), next.predicted_us, std::abs(more),
                      more < 0 ? "less" : "more");
 }
@@ -275,7 +275,7 @@ std::string limit_text(gemm_plan const& p) {
         "that quantises D: {}",
         of(t.copies));
   if (most == t.copies)
-    return fmt::format("copies of operands that TMA cannot address: {}", of(t.copies));
+    return fmt::format("copies of operands by a launch before the GEMM: {}", of(t.copies));
   if (most == t.epilogue)
     return fmt::format("the epilogue: {} in which no main loop runs", of(t.epilogue));
   return fmt::format("fixed costs: {} for the launch{}", of(fixed),
@@ -304,7 +304,7 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
                                                  : "epilogue");
   if (p.scale_d) text += fmt::format("scale D    {}\n", result_scales_text(a, chosen));
   text += fmt::format("device     {}\n", label(a.dev));
-  text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel,
+  text += fmt::format("chosen     {} on {}, of {} plan{}\n", shown_kernel(chosen),
                       chosen.family->schedule_text(chosen), a.plans.size(),
                       a.plans.size() == 1 ? "" : "s");
   if (!chosen.missed.empty()) text += fmt::format("kernels    {}\n", missed_text(chosen));
@@ -325,7 +325,7 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
         suffices(a) ? ""
                     : fmt::format("; a launch with {} is refused (TW0410)", a.workspace_bytes));
   if (double const copies = chosen.terms.copies - chosen.quantise_us; copies > 1e-9)
-    text += fmt::format("copies     {:.1f} of {:.1f} us: operands that TMA cannot address\n",
+    text += fmt::format("copies     {:.1f} of {:.1f} us: operands, by a launch before the GEMM\n",
                         copies, chosen.predicted_us);
   text += fmt::format("predicted  {}\n", rate_text(a, chosen.predicted_us));
   text += chosen.measured_us > 0 ? fmt::format("measured   {}\n", rate_text(a, chosen.measured_us))

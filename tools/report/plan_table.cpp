@@ -56,7 +56,7 @@ plan_table::plan_table(plan_answer const& a, std::size_t rows)
                                       number(t.waves, 2)};
     if (has_additions) cells.insert(cells.begin() + after_idle, number(t.additions));
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].cells.push_back(cells[c]);
-    kernels_.push_back(fmt::format("{}{}, {}{}", x.kernel, x.swapped ? " swap-AB" : "",
+    kernels_.push_back(fmt::format("{}{}, {}{}", shown_kernel(x), x.swapped ? " swap-AB" : "",
                                    x.family->schedule_text(x),
                                    x.built ? "" : ", not in this build"));
   }

@@ -29,7 +29,7 @@ struct plan_terms {
   double epilogue = 0;       // that no main loop hides
   double reduction = 0;      // reducing the parts of split-K tiles
   double launch = 0;
-  double copies = 0;  // of operands that TMA cannot address, by a launch before
+  double copies = 0;  // of operands, by a launch before the GEMM
   double waves = 0;   // tiles of the busiest cluster (a count; a split-K tile counts by its part)
 };
 
@@ -100,5 +100,10 @@ struct gemm_plan {
   std::string missed;  // the first kernel before it in the ranking, where this build lacks that one
   std::vector<std::string> hints;  // performance hints for the log
 };
+
+/// The name of the kernel, and whether a launch before it copies rows in order.
+inline std::string shown_kernel(gemm_plan const& p) {
+  return p.kernel + (p.ordered ? " of rows in order" : "");
+}
 
 }  // namespace tw

@@ -61,7 +61,7 @@ constexpr bool scales_in_main_loop(gemm_problem const& p) {
   };
   for (role const x : a_and_b) {
     std::optional<scale_desc> const& s = scale(p, x);
-    if (s && (epilogue_scale(p.epilogue, x) || !fits(*s, outer_extent(p, x), of_each_group(p, x))))
+    if (s && (epilogue_scale(p.epilogue, x) || !fits(*s, stored_extent(p, x), of_each_group(p, x))))
       return true;
   }
   return false;
@@ -81,7 +81,7 @@ constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
     if (s && p.k != 0)
       epilogue_scale(p.epilogue, x) = {
           x == role::a ? along::rows : along::cols, elem::f32,
-          canonical(*s, outer_extent(p, x), scaled_k(p)).block_outer == 0};
+          canonical(*s, stored_extent(p, x), scaled_k(p)).block_outer == 0};
     s.reset();
   }
   return p;

@@ -132,8 +132,8 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
     must(copy_scales(form.factors, stream, early), "launch that copies scales to the order 32x4x4");
   if (form.ordered.to != nullptr)
     must(copy_in_order(form.ordered, stream, early), "launch that copies rows in order");
-  // Copies come before it, and follow what came before. A GEMM that starts during the copy of rows
-  // takes longer: its CTAs lie where SMs become free (docs/decisions/0089).
+  // After a copy of operands the GEMM starts early, and sets itself up during the copy. After a
+  // copy of rows it takes longer if it does (docs/decisions/0089).
   bool const pdl = form.ordered.to == nullptr && (early || form.copied());
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
   if (!plan.stage_d) return;

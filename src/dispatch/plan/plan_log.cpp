@@ -55,8 +55,9 @@ std::string workspace_hint(gemm_plan const& plan, gemm_operands o, device const&
   gemm_plan const best = plan_candidates(plan.problem, o, dev).front();
   if (best.workspace_bytes <= given || best.predicted_us > 0.9 * plan.predicted_us) return "";
   return fmt::format(
-      "a workspace of {} bytes lets clusters share tiles: {:.1f} instead of {:.1f} "
-      "us predicted; {} bytes were given",
+      "a workspace of {} bytes allows a plan that is predicted to take {:.1f} us instead of "
+      "{:.1f}; "
+      "{} bytes were given",
       best.workspace_bytes, best.predicted_us, plan.predicted_us, given);
 }
 
@@ -68,8 +69,9 @@ void log_plan(gemm_plan const& plan, gemm_operands const& o, device const& dev) 
   if (!log_wanted(log_level::info, "plan") && !log_wanted(hints, "hints")) return;
   constexpr int any_device = -2;
   if (!first_time(key_of(plan.problem, o, dev, any_device))) return;
-  log_line(log_level::info, "plan",
-           fmt::format("plan: {}: {}; {}", product_text(plan.problem), plan.kernel, plan.why));
+  log_line(
+      log_level::info, "plan",
+      fmt::format("plan: {}: {}; {}", product_text(plan.problem), shown_kernel(plan), plan.why));
   if (!plan.missed.empty())
     log_line(log_level::info, "plan",
              fmt::format("plan: {} ranks first, but this build lacks it (TW_KERNELS={}); {} is the "

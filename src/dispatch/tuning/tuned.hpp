@@ -19,14 +19,9 @@ struct tuned_answer {
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
 
-/// A plan with its time, as the file has it. The kernel alone does not tell whether a launch before
-/// it copies the rows.
+/// A plan with its time, as the file has it.
 inline measured_plan record_of(gemm_plan const& p, double us) {
-  return {p.kernel + (p.ordered ? " of rows in order" : ""),
-          p.swapped,
-          p.schedule.split_k_tiles,
-          p.schedule.split_k_clusters,
-          us,
+  return {shown_kernel(p), p.swapped, p.schedule.split_k_tiles, p.schedule.split_k_clusters, us,
           p.predicted_us};
 }
 

@@ -357,8 +357,8 @@ class checker {
   int threads_ = 0, groups_ = 0;  // of a CTA
   std::vector<component_face> faces_;
   std::vector<component> stored_;  // mbarrier_face::stored of all
-  /// Components of cp.async, by the CTA of the cluster. No thread executes these writes, so that
-  /// each thread of the CTA for which they are complete may fence them.
+  /// The components of cp.async of each CTA of the cluster. A proxy fence of any thread of the CTA
+  /// covers the copies that are complete for this thread.
   std::vector<std::vector<component>> copied_;
   /// Components whose completion a thread passes on only by an arrive with release: cp.async,
   /// store_async, and what flags in global memory have ordered.

@@ -72,7 +72,7 @@ constexpr weight_format in_blocks(weight_format f) {
 }
 
 /// Do warps gather the rows of `q`? They copy elements as they are, and float32 is rounded to tf32
-/// by TMA alone. They know places in A as 32-bit numbers of chunks of 16 bytes.
+/// by TMA alone. A row's place in A is a 32-bit number of chunks of 16 bytes.
 inline bool gathers(gemm_config const& c, gemm_problem const& q) {
   matrix_desc const& m = c.ragged == group_axis::m ? q.a : q.b;
   constexpr std::int64_t most_bytes = tma_chunk_bytes * std::int64_t{0xFFFFFFFF};

@@ -129,13 +129,7 @@ group_params groups_of(gemm_params const& p, gemm_config const& c, plan_schedule
                        gemm_problem const& q, gemm_operands const& o) {
   group_desc const& g = *q.groups;
   group_params r{};
-  r.sizes = {o.groups,
-             o.group_status,
-             static_cast<int>(g.count),
-             g.form,
-             g.index_bits == 64,
-             static_cast<int>(ragged_extent(q)),
-             static_cast<int>(step_of_numbers(q))};
+  r.sizes = sizes_of_groups(q, o);
   r.across = g.axis == group_axis::m ? p.walk.order.n_tiles : p.walk.order.m_tiles;
   r.band = s.band;
   r.scale_blocks = static_cast<int>(scaled_k(q) / scale_block_k);

@@ -35,46 +35,57 @@ std::optional<gemm_plan> plan_of(gemm_problem const& p, gemm_operands o, gemm_fa
   return std::nullopt;
 }
 
+/// Runs a problem with index arrays, and the problem without them, by kernel i of a family. With
+/// `copies` a launch copies the rows in order. False: the kernel has no plan of this kind.
+bool has_the_bits(indexed_groups& t, std::mt19937_64& rng, gemm_family const* f, int i,
+                  bool copies) {
+  gemm_operands const o = t.indexed(), plain = t.plain();
+  auto const plan = plan_of(t.problem, o, f, i, copies);
+  auto const usual = plan_of(t.p.problem, plain, f, i);
+  if (!plan || !usual) return false;
+  SCOPED_TRACE(plan->kernel + (copies ? " of rows in order, " : ", ") + t.p.text() +
+               ", gather from " + std::to_string(t.problem.groups->gather_from) + ", scatter to " +
+               std::to_string(t.problem.groups->scatter_to));
+  emu_options options;
+  options.seed = rng(), options.random_warps = true;
+  options.policy = static_cast<async_policy>(rng() % 3);
+  options.sms = 1 + static_cast<int>(rng() % 6);
+  emulate(*plan, o, options);
+  EXPECT_EQ(t.p.status, 0U);
+  EXPECT_FALSE(first_bad_index(t.problem, o));
+  std::vector<std::byte> const got = t.scatter.empty() ? t.p.d.bytes : t.results.bytes;
+  if (t.scatter.empty()) std::ranges::fill(t.p.d.bytes, std::byte{0xFF});
+  emulate(*usual, plain, {});
+  std::vector<std::byte> want = t.p.d.bytes;
+  if (!t.scatter.empty()) {
+    // The rest was not written.
+    matrix before = t.results;
+    std::ranges::fill(before.bytes, std::byte{0xFF});
+    for (group_range const& r : t.p.ranges)
+      for (std::int64_t at = r.begin; at < r.begin + r.size; ++at)
+        std::memcpy(line_of(before, t.scatter[static_cast<std::size_t>(at)]), line_of(t.p.d, at),
+                    line_bytes(t.p.d));
+    want = before.bytes;
+  }
+  EXPECT_TRUE(got == want);
+  return true;
+}
+
+bool takes_indices(gemm_family const* f, int i) {
+  kernel_facts const x = f->facts(i);
+  return f->built(i) && x.groups != group_axis::none && x.groups != group_axis::k && !x.weights;
+}
+
 TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
   std::mt19937_64 rng(20261208);
   int gathered = 0, ordered = 0, scattered = 0, both = 0, with_c = 0;
   for (gemm_family const* f : families())
     for (int i = 0; i < f->kernel_count(); ++i) {
-      kernel_facts const x = f->facts(i);
-      if (!f->built(i) || x.groups == group_axis::none || x.groups == group_axis::k || x.weights)
-        continue;
+      if (!takes_indices(f, i)) continue;
       for (int turn = 0; turn < sample(24, 6) && !HasFailure(); ++turn) {
-        indexed_groups t = random_indices(rng, x, turn % 2 == 0 ? 40 : 170);
-        gemm_operands const o = t.indexed(), plain = t.plain();
+        indexed_groups t = random_indices(rng, f->facts(i), turn % 2 == 0 ? 40 : 170);
         bool const copies = !t.gather.empty() && turn % 3 == 0;
-        auto const plan = plan_of(t.problem, o, f, i, copies);
-        auto const usual = plan_of(t.p.problem, plain, f, i);
-        if (!plan || !usual) continue;
-        SCOPED_TRACE(plan->kernel + (copies ? " of rows in order, " : ", ") + t.p.text() +
-                     ", gather from " + std::to_string(t.problem.groups->gather_from) +
-                     ", scatter to " + std::to_string(t.problem.groups->scatter_to));
-        emu_options options;
-        options.seed = rng(), options.random_warps = true;
-        options.policy = static_cast<async_policy>(rng() % 3);
-        options.sms = 1 + static_cast<int>(rng() % 6);
-        emulate(*plan, o, options);
-        EXPECT_EQ(t.p.status, 0U);
-        EXPECT_FALSE(first_bad_index(t.problem, o));
-        std::vector<std::byte> const got = t.scatter.empty() ? t.p.d.bytes : t.results.bytes;
-        if (t.scatter.empty()) std::ranges::fill(t.p.d.bytes, std::byte{0xFF});
-        emulate(*usual, plain, {});
-        std::vector<std::byte> want = t.p.d.bytes;
-        if (!t.scatter.empty()) {
-          // The rest was not written.
-          matrix before = t.results;
-          std::ranges::fill(before.bytes, std::byte{0xFF});
-          for (group_range const& r : t.p.ranges)
-            for (std::int64_t at = r.begin; at < r.begin + r.size; ++at)
-              std::memcpy(line_of(before, t.scatter[static_cast<std::size_t>(at)]),
-                          line_of(t.p.d, at), line_bytes(t.p.d));
-          want = before.bytes;
-        }
-        EXPECT_TRUE(got == want);
+        if (!has_the_bits(t, rng, f, i, copies)) continue;
         gathered += !t.gather.empty() && !copies, ordered += copies,
             scattered += !t.scatter.empty();
         both += !t.gather.empty() && !t.scatter.empty();
@@ -86,6 +97,25 @@ TEST(GroupsGather, HasTheBitsOfRowsInOrder) {
   EXPECT_GT(scattered, 10);
   EXPECT_GT(both, 3);
   EXPECT_GT(with_c, 3);
+}
+
+/// A problem of one row, of several rows of A: their scales are not one for all.
+TEST(GroupsGather, OneRowHasTheBitsOfRowsInOrder) {
+  std::mt19937_64 rng(20261130);
+  int ran = 0, scaled = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!takes_indices(f, i) || (!x.scaled && !x.epilogue.ops)) continue;
+      for (int turn = 0, of_kernel = 0; turn < 100 && of_kernel < 2 && !HasFailure(); ++turn) {
+        indexed_groups t = random_indices(rng, x, 1);
+        if (t.gather.size() != 1 || t.problem.groups->gather_from == 1) continue;
+        if (!has_the_bits(t, rng, f, i, of_kernel == 1)) continue;
+        ++of_kernel, ++ran, scaled += x.scaled;
+      }
+    }
+  EXPECT_GT(ran, 4);
+  EXPECT_GT(scaled, 2);
 }
 
 /// A number that names no row: zeros instead of a row of A, no row of D; the status says which.

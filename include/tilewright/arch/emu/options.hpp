@@ -26,8 +26,8 @@ enum class async_policy : std::uint8_t {
 
 /// Whose proxy fence orders a plain access before one of TMA or wgmma.
 enum class proxy_rule : std::uint8_t {
-  /// The accessing thread's own, before its arrive: valid under every reading of PTX. A cp.async,
-  /// whose write no thread executes, is fenced by a thread of the CTA that has waited for it.
+  /// The accessing thread's own, before its arrive: valid under every reading of PTX. For a
+  /// cp.async: of any thread of the CTA that has waited for the copy.
   writer_side,
   on_path,  // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ordered_rows.hpp  The launch before a GEMM of groups whose rows an index array names: it copies
-//                   the rows, and their scales, in the order of the groups. The GEMM gathers
-//                   nothing then (docs/decisions/0089).
+// ordered_rows.hpp  A launch before a GEMM of groups: it copies the rows of A that an index array
+//                   names, and their scales, in the order of the groups. The GEMM reads the copy
+//                   and gathers nothing (docs/decisions/0089).
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
@@ -12,7 +12,7 @@
 
 namespace tw {
 
-/// The matrix whose rows (groups of columns: columns, which are contiguous) an index array names.
+/// A copy of rows of A. If groups divide columns, "row" is a column of B, which is contiguous.
 struct ordered_rows_params {
   group_sizes sizes;
   group_operands group;  // gather, choices, gather_from and status
@@ -46,10 +46,8 @@ struct copy_rows_in_order {
   /// In a grid of ctas(p) CTAs, any number.
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
-    if constexpr (dependent_launches()) {
-      grid_dependents_launch();
-      grid_dependency_wait();  // the launch before may write rows and sizes, or read the copies
-    }
+    // The launch before may write rows and sizes, or read the copies.
+    if constexpr (dependent_launches()) grid_dependency_wait();
     // The GEMM reports sizes that are not possible.
     if (warp_id() == 0) fill_group_table(p.sizes, rows, 1, false, s.table);
     cta_sync();
