@@ -119,11 +119,12 @@ struct scale_calibration {
 /// Costs of operands whose order wgmma cannot read in shared memory. They were measured on one H100
 /// (docs/decisions/0047) and are the same for all devices: the files in devices/ do not have them.
 struct operand_order_calibration {
-  /// Slow-down of loads of an operand that the preceding launch transposed, without and with
-  /// multicast.
-  double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
+  /// Slow-down of loads of an operand that the preceding launch transposed: without multicast in
+  /// tiles of up to 128 columns and in wider ones, and with multicast (H200, 2026-12-01).
+  double transposed_load_factor = 2.4, transposed_load_factor_wide = 1.2;
+  double transposed_multicast_factor = 1.6;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
-  double register_a = 0.96, register_a_promoted = 0.88;
+  double register_a = 0.98, register_a_promoted = 0.88;
   /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
   /// of them for each column of the tile: of tiles of up to 128 rows and of 256. A tile of 256 rows
   /// takes `start_256` clocks more (H200, 2026-11-30; docs/decisions/0083).

@@ -269,8 +269,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     return pitch % l2_line_bytes != 0 ? m.split_line_factor : 1.0;
   };
   constexpr double row_bytes = widest_span_bytes;  // of a K block
-  double const of_copy =
-      multicasts(c) ? orders.transposed_multicast_factor : orders.transposed_load_factor;
+  double const of_copy = multicasts(c)               ? orders.transposed_multicast_factor
+                         : c.tile_n > narrow_columns ? orders.transposed_load_factor_wide
+                                                     : orders.transposed_load_factor;
   double const stored = stored_share(c);
   double const a_bytes = row_bytes * c.tile_m * (c.weights() ? 1 : factor(p.a)) * stored *
                          (odd.transposed.a ? of_copy : 1),
