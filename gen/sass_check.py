@@ -89,11 +89,14 @@ def hopper_rules(code):
     opcodes = collections.Counter(i.opcode for i in code)
     products = sum(n for name, n in names.items() if MMA.fullmatch(name))
     groups = opcodes["WARPGROUP.ARRIVE"]
-    # Sums of 8-bit floats are promoted after 64 elements of K, two steps.
-    if not groups or products % groups or products % STEPS or products // groups < 2:
-        yield (f"{products} wgmma in {groups} groups, needed: a multiple of {STEPS}, the steps of "
-               "a tile's K, and at least two in a group")
     waits, copies = opcodes["WARPGROUP.DEPBAR.LE"], len(sass.loops_around(code, MMA))
+    # A fragment of 4-bit weights is decoded between two wgmmas, each after a fence.
+    apart = products == groups and waits * STEPS <= products
+    # Sums of 8-bit floats are promoted after 64 elements of K, two steps.
+    if (not groups or products % groups or products % STEPS
+            or (products // groups < 2 and not apart)):
+        yield (f"{products} wgmma in {groups} groups, needed: a multiple of {STEPS}, the steps of "
+               "a tile's K, and at least two in a group, or a wait for every four")
     if waits > groups + max(copies, 1):  # each copy of the main loop waits once at its end
         yield f"{waits} waits for {groups} groups of wgmma: they are serialised"
     released = [i for i in code if i.opcode.startswith("USETMAXREG.DEALLOC")]

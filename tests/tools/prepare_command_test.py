@@ -444,7 +444,7 @@ class Prepare(CommandCase):
         self.test_int8_pairs()
         whole = bytearray(self.content("w.npy"))
         at = whole.index(b"TWWEIGHT")
-        for place, byte in ((at + 8, 2), (at + 12, 9), (at + 48, 64)):
+        for place, byte in ((at + 8, 9), (at + 12, 9), (at + 48, 64)):
             changed = bytearray(whole)
             changed[place] = byte
             with open(self.path("v.npy"), "wb") as file:

@@ -126,10 +126,10 @@ struct operand_order_calibration {
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.98, register_a_promoted = 0.88;
   /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
-  /// of them for each column of the tile: of tiles of up to 128 rows and of 256. A tile of 256 rows
-  /// takes `start_256` clocks more (H200, 2026-11-30; docs/decisions/0083).
-  double decode_clocks = 326, decode_clocks_256 = 560, decode_clocks_column = 1.2;
-  double decode_start_256 = 700;
+  /// of them for each column of the tile; then of kernels whose consumers take K blocks in turn
+  /// (H200, 2026-11-30 and 2026-12-01; docs/decisions/0083, 0091).
+  double decode_clocks = 326, decode_clocks_column = 1.2;
+  double decode_clocks_turns = 235, decode_clocks_turns_column = 2.2;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

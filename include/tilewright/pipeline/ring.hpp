@@ -21,6 +21,16 @@ struct ring {
       phase ^= 1U;
     }
   }
+  /// As Steps calls of next.
+  template <int Steps>
+  TW_HD constexpr void next() {
+    static_assert(Steps <= Stages);
+    stage += Steps;
+    if (stage >= Stages) {
+      stage -= Stages;
+      phase ^= 1U;
+    }
+  }
   /// As `steps` calls of next (steps >= 0): past what another reader takes.
   TW_HD constexpr void skip(int steps) {
     unsigned const to = static_cast<unsigned>(stage) + static_cast<unsigned>(steps);

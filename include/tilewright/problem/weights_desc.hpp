@@ -11,7 +11,13 @@
 
 namespace tw {
 
-inline constexpr int weights_version = 1;
+/// The version of a header. Version 2 of int4 for e4m3 without zero points: its nibbles are signed
+/// (problem/signed_nibble.hpp).
+inline constexpr unsigned weights_version = 1, weights_version_signed = 2;
+constexpr unsigned version_of(weight_format const& f) {
+  bool const is_signed = f.fp8 && f.code == weight_code::int4 && f.zeros == weight_zeros::none;
+  return is_signed ? weights_version_signed : weights_version;
+}
 inline constexpr int weights_header_bytes = 256;
 
 /// Prepared weights.

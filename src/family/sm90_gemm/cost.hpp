@@ -82,8 +82,10 @@ inline double wgmma_clocks_of(gemm_calibration const& m, gemm_config const& c) {
 
 /// Clocks in which a CTA decodes a K block of 4-bit weights and multiplies it.
 inline double decode_clocks_of(operand_order_calibration const& o, gemm_config const& c) {
-  double const rows = c.tile_m == rows_256 ? o.decode_clocks_256 : o.decode_clocks;
-  return (rows + o.decode_clocks_column * c.tile_n) * c.weights().block_k() / weight_block;
+  bool const in_turn = c.k_turns > 1;
+  double const rows = in_turn ? o.decode_clocks_turns : o.decode_clocks,
+               column = in_turn ? o.decode_clocks_turns_column : o.decode_clocks_column;
+  return (rows + column * c.tile_n) * c.weights().block_k() / weight_block;
 }
 
 /// Clocks of a K block in which the tensor cores wait for promotions, of a kernel with one consumer
@@ -305,10 +307,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   double const epilogues = c.pingpong ? 1 + exposed * (tiles - 1) : tiles;
 
   cost r;
-  bool const decodes_256 = c.weights() && c.tile_m == rows_256;
   double const gathering = odd.gathered_rows * row_bytes /
                            (c.pingpong ? gather_bytes_per_clock_pingpong : gather_bytes_per_clock);
-  r.math_us = us(blocks * (math + gathering) + (decodes_256 ? orders.decode_start_256 : 0));
+  r.math_us = us(blocks * (math + gathering));
   r.loads_us = us(blocks * loads);
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);

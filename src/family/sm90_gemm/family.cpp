@@ -71,7 +71,7 @@ class family final : public gated_launches {
     return {c.tile_m, c.tile_n, c.tile_k()};
   }
   std::vector<std::string> roles_of(gemm_config const& c) const override {
-    return math_warpgroups(c.math_warpgroups());
+    return math_warpgroups(c.consumers());
   }
   std::string schedule_text(gemm_plan const& plan) const override {
     return tw::schedule_text(plan.schedule);

@@ -62,7 +62,9 @@ def describe(row, ab, d, majors, bits):
     swap_ab, ragged = FORMS[choice({"form": form}, "form", FORMS)]
     if weights:
         choice({"weights of the form": weights}, "weights of the form", WEIGHTS)
-    pingpong = choice(row, "schedule", ["cooperative", "pingpong"]) == "pingpong"
+    schedule = choice(row, "schedule", ["cooperative", "pingpong", "turns_2", "turns_3"])
+    pingpong = schedule == "pingpong"
+    turns = int(schedule[-1]) if "turns" in schedule else 1
     epilogue, suffix = EPILOGUES[choice(row, "epilogue", EPILOGUES)]
     sums, sums_text = SUMS[choice(row, "sums", SUMS)]
     a, *b = ab.split("x")
@@ -71,14 +73,15 @@ def describe(row, ab, d, majors, bits):
     types = f"{weights + 'x' if weights else ''}{ab}_{d}"
     before = f"sm90_{types}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
     after = (f"x{SWIZZLE_SPAN_BITS // bits}_{row['cluster']}_s{stages}"
-             f"{'_pp' if pingpong else ''}{suffix}{sums_text}"
+             f"{'_pp' if pingpong else f'_t{turns}' if turns > 1 else ''}{suffix}{sums_text}"
              f"{'' if ragged == 'none' else '_groups_' + ragged}")
     source = weights or ("registers" if a_mn and bits in BITS_OF_K_MAJOR_ONLY else "")
     fields = {"a": operand(a, a_mn, source),
               "b": operand(b[0] if b else a, b_mn), "d": f"elem::{d}", "d_m": swap_ab,
               "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "min_tile_n": min_n,
               "cluster_m": cluster_m, "cluster_n": cluster_n,
-              "cluster_k": split_k[0] if split_k else 1, "stages": stages,
+              "cluster_k": split_k[0] if split_k else 1,
+              **({"k_turns": turns} if turns > 1 else {}), "stages": stages,
               "epilogue": f"epilogue_id::{epilogue}",
               "sums": f"sum_form::{sums}"}
     if ragged != "none":

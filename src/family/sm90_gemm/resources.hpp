@@ -30,11 +30,14 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
         c.fragments() * c.part_n() / wgmma_n_step * warpgroup_threads * quad_bytes;
     bytes = up(bytes, quad_bytes) + groups * c.cluster_k * part + 2 * mbarrier_bytes * groups;
   }
+  if (c.k_turns > 1)  // sums of consumers, in quads
+    bytes = up(bytes, quad_bytes) +
+            groups * c.k_turns * c.tile_n / wgmma_n_step * warpgroup_threads * quad_bytes;
   return up(bytes + c.scale_bytes(), swizzle_pattern_bytes);
 }
 
 inline kernel_resources resources_of(gemm_config const& c) {
-  return {.cta = {.threads = warpgroup_threads * (1 + c.math_warpgroups()),
+  return {.cta = {.threads = warpgroup_threads * (1 + c.consumers()),
                   .registers = 0,
                   .smem_bytes = smem_bytes_of(c),
                   .cluster = c.cluster()},

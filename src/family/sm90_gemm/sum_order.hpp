@@ -28,6 +28,8 @@ inline sum_order sum_order_of(gemm_plan const& plan) {
     order.why_not = "sums in f16; its kernels do not serve every M and N";
   else if (c.cluster_k > 1)
     order.why_not = "the CTAs of a cluster each add a part of K";
+  else if (c.k_turns > 1)
+    order.why_not = "warpgroups take the K blocks of a tile in turn";
   else if (plan.schedule.split_k_tiles > 0)
     order.why_not = "clusters share the K of a tile, in parts that depend on M and N";
   return order;

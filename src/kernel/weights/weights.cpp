@@ -16,6 +16,7 @@
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/layout/evaluate.hpp"
+#include "tilewright/problem/signed_nibble.hpp"
 
 namespace tw {
 namespace {
@@ -109,7 +110,7 @@ stored_scale stored(weight_format const& f, elem from, void const* scales, std::
 
 void write_weights_header(weights_desc const& w, void* to) {
   header const h{magic,
-                 weights_version,
+                 version_of(w.format),
                  static_cast<std::uint32_t>(w.format.code),
                  static_cast<std::uint32_t>(w.format.scale),
                  static_cast<std::uint32_t>(w.format.zeros),
@@ -148,6 +149,13 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
         bad != zeros + count)
       throw rejected(not_preparable("a zero point of int4", fmt::format("{}", *bad), "0 to 16"));
   }
+
+  if (version_of(f) == weights_version_signed)
+    for (std::int64_t i = 0; i < count; ++i)
+      if (float const s = std::fabs(float_of(from.scale, from.scales, i)); s > largest_signed_scale)
+        throw rejected(not_preparable("a scale of int4 for e4m3", fmt::format("{}", s),
+                                      fmt::format("at most {}", largest_signed_scale),
+                                      "divide the scales and multiply alpha"));
 
   auto* const out = static_cast<std::uint8_t*>(to);
   std::memset(out, 0, static_cast<std::size_t>(w.bytes()));
@@ -218,9 +226,6 @@ weights_desc parsed_header(std::span<std::byte const> prepared) {
     refuse_header("prepared weights", fmt::format("{} bytes without their header", prepared.size()),
                   "a header of 256 bytes that begins with TWWEIGHT");
   std::memcpy(&h, prepared.data(), sizeof h);
-  if (h.version != weights_version)
-    refuse_header("version of prepared weights", fmt::format("{}", h.version),
-                  fmt::format("{}", weights_version));
   weights_desc w{h.n,
                  h.k,
                  h.matrices,
@@ -234,6 +239,9 @@ weights_desc parsed_header(std::span<std::byte const> prepared) {
       h.order / 2 > static_cast<std::uint32_t>(gating::split))
     refuse_header("format of prepared weights", fmt::format("{} {} {}", h.code, h.scale, h.zeros),
                   "a format of this version");
+  if (h.version != version_of(w.format))
+    refuse_header("version of prepared weights", fmt::format("{}", h.version),
+                  fmt::format("{}", version_of(w.format)));
   if (auto const why = accept(w)) refuse_header(why->what, why->got, why->need);
   if (h.bytes != w.bytes())
     refuse_header("size of prepared weights", fmt::format("{} bytes", h.bytes),

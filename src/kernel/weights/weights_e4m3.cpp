@@ -8,6 +8,7 @@
 #include "kernel/weights/weight_parts.hpp"
 #include "tilewright/atom/weight_block.hpp"
 #include "tilewright/layout/evaluate.hpp"
+#include "tilewright/problem/signed_nibble.hpp"
 
 namespace tw {
 namespace {
@@ -46,6 +47,14 @@ struct e4m3_row {
   }
   std::uint8_t* zero() const {
     return block + f.nibble_bytes() + f.scale_bytes() + places.row[n] * f.zeros_per_row();
+  }
+  /// A nibble of int4 as it is stored, and as rows have it, for q from 0 to 15.
+  unsigned stored(unsigned q) const {
+    return f.zeros == weight_zeros::none ? signed_nibble_of(static_cast<int>(q) - 8) : q;
+  }
+  unsigned in_rows(unsigned nibble) const {
+    return f.zeros == weight_zeros::none ? static_cast<unsigned>(of_signed_nibble(nibble) + 8)
+                                         : nibble;
   }
   int zero_value() const { return f.zeros == weight_zeros::none ? 8 : *zero(); }
   std::uint8_t* factor() const {
@@ -141,7 +150,7 @@ weight_counts prepare_e4m3(weights_desc const& w, weight_rows const& from, std::
       counts.nan_scales += std::isnan(s) && (f.group == 0 ? kb == 0 : first % f.group == 0);
       for (std::int64_t i = 0; i < count; ++i)
         put_nibble(to.block, to.nibble(static_cast<std::size_t>(i)),
-                   q[static_cast<std::size_t>(i)]);
+                   to.stored(q[static_cast<std::size_t>(i)]));
     }
   return counts;
 }
@@ -155,7 +164,8 @@ void unprepare_e4m3(weights_desc const& w, void* blocks, weight_rows_out const& 
       std::int64_t const first = kb * block_k, count = std::min(block_k, w.k - first);
       for (std::int64_t i = 0; to.nibbles != nullptr && i < count; ++i) {
         std::uint8_t& byte = static_cast<std::uint8_t*>(to.nibbles)[(row * w.k + first + i) / 2];
-        unsigned const q = nibble_at(from.block, from.nibble(static_cast<std::size_t>(i)));
+        unsigned const nibble = nibble_at(from.block, from.nibble(static_cast<std::size_t>(i)));
+        unsigned const q = f.code == weight_code::int4 ? from.in_rows(nibble) : nibble;
         byte = static_cast<std::uint8_t>(byte | q << 4 * ((first + i) % 2));
       }
       float const factor = from.factor_value();
@@ -185,7 +195,7 @@ e4m3_weight e4m3_weight_at(weights_desc const& w, void const* blocks, std::int64
   auto const in_block = static_cast<std::size_t>(k % f.block_k());
   unsigned const q = nibble_at(from.block, from.nibble(in_block));
   float const x = f.code == weight_code::int4
-                      ? static_cast<float>(static_cast<int>(q) - from.zero_value())
+                      ? static_cast<float>(static_cast<int>(from.in_rows(q)) - from.zero_value())
                       : std::ldexp(to_float(e2m1{static_cast<std::uint8_t>(q)}),
                                    from.scales()[in_block / static_cast<std::size_t>(f.group)] -
                                        relative_exponent_bias);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -92,6 +93,55 @@ TEST(WeightsEmu, GroupsAndEpiloguesKeepTheBound) {
   EXPECT_GE(gated, 1);
   EXPECT_GE(gathered, 1);
   EXPECT_GE(scattered, 1);
+}
+
+/// Consumers that take K blocks in turn add their sums in the order of the blocks, whichever stage
+/// a tile begins with: a CTA with all tiles computes the bits of CTAs with a tile each.
+TEST(WeightsEmu, BitsDoNotDependOnTheFirstStage) {
+  std::mt19937_64 rng(20261201);
+  int ran = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || !x.weights || x.epilogue.ops || x.groups != group_axis::none) continue;
+      for (int round = 0; round < sample(6); ++round) {
+        weights_product p = random_weights_product(rng, x);
+        auto const bits = [&](int sms) -> std::optional<std::vector<std::byte>> {
+          gemm_operands const operands = p.operands();
+          for (gemm_plan const& plan :
+               plan_candidates(p.problem, operands, with_sm_count(known_device("h200"), sms))) {
+            if (plan.instance != i || plan.family != f || plan.schedule.split_k_tiles > 0) continue;
+            emu_options o;
+            o.sms = sms;
+            emulate(plan, operands, o);
+            return p.d.bytes;
+          }
+          return std::nullopt;
+        };
+        auto const one = bits(1), many = bits(8);
+        if (!one || !many) continue;
+        ++ran;
+        EXPECT_EQ(*one, *many) << f->name(i) << " " << p.text();
+      }
+    }
+  EXPECT_GT(ran, 0);
+}
+
+/// int4 for e4m3 without zero points: the factor of a row is multiplied by 2^8.
+TEST(WeightsEmu, ScalesThatOverflowAreRefused) {
+  std::vector<std::byte> const nibbles(64 * 128 / 2);
+  std::vector<float> scales(64, 0x1p115F);
+  weights_desc w{64, 128, 1, {weight_code::int4, elem::f32, weight_zeros::none, 128, true}};
+  std::vector<std::byte> prepared(static_cast<std::size_t>(w.bytes()));
+  weight_rows const rows{nibbles.data(), scales.data(), nullptr, elem::f32};
+  EXPECT_EQ(prepare_weights(w, rows, prepared.data()).nan_scales, 0);
+  scales[5] = -0x1p116F;
+  try {
+    static_cast<void>(prepare_weights(w, rows, prepared.data()));
+    ADD_FAILURE();
+  } catch (rejected const& r) {
+    EXPECT_EQ(std::string(r.why().code), "TW0465");
+  }
 }
 
 /// Weights of another problem: the emulator reads the header.

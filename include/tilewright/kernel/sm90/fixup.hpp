@@ -84,7 +84,7 @@ struct fixup {
   }
 
   /// Loads that a thread has in flight together, which hide the latency of each.
-  static constexpr int loads_at_once = C.math_warpgroups() > 3 ? 12 : 32;
+  static constexpr int loads_at_once = C.consumers() > 4 ? 8 : C.consumers() > 3 ? 12 : 32;
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
   /// together.
   TW_DEVICE static void sum(fixup_place const& at, int first, int end, int step, fragment& acc) {

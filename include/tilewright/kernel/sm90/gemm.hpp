@@ -19,11 +19,12 @@
 #include "tilewright/kernel/sm90/gather_rows.hpp"
 #include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
-#include "tilewright/kernel/sm90/prefetch_c.hpp"
 #include "tilewright/kernel/sm90/scale_copies.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/kernel/sm90/stage_scales.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
+#include "tilewright/kernel/sm90/tile_c.hpp"
+#include "tilewright/kernel/sm90/turn_sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/stage_profile.hpp"
 #include "tilewright/pipeline/work.hpp"
@@ -43,7 +44,7 @@ struct gemm_sm90_kernel {
   static_assert(!Gate::waits || (!C.grouped() && !C.scaled() && !C.weights() && C.cluster_k == 1 &&
                                  !C.a.is_mn_major() && gate_row_step % loads::a_share == 0));
 
-  static constexpr int consumers = C.math_warpgroups();
+  static constexpr int consumers = C.consumers();
   static constexpr int threads = warpgroup_threads * (1 + consumers);
   static constexpr int cluster = C.cluster();
 
@@ -57,6 +58,7 @@ struct gemm_sm90_kernel {
     int touched[2];
     [[no_unique_address]] staged_c_smem<C> c;
     [[no_unique_address]] typename cluster_sum<C>::smem k;
+    [[no_unique_address]] typename turn_sums<C>::smem turns;
     [[no_unique_address]] block_scales_smem<C> scales;
     [[no_unique_address]] group_smem<C> groups;
     [[no_unique_address]] gather_smem<C> gather;
@@ -85,7 +87,10 @@ struct gemm_sm90_kernel {
       }
     } else {
       if constexpr (consumers > 1) set_max_regs_inc<consumer_regs>();
-      consume(p, s, warpgroup_id() - 1);
+      if constexpr (C.k_turns > 1)
+        consume_in_turn(p, s, warpgroup_id() - 1);
+      else
+        consume(p, s, warpgroup_id() - 1);
     }
     if constexpr (cluster > 1) cluster_sync();  // a peer may still write to this CTA or signal it
   }
@@ -96,12 +101,16 @@ struct gemm_sm90_kernel {
   /// apart.
   static constexpr int my_turn = 5;
 
-  // 168 registers for each of 384 threads, 128 for 512, 96 for 640: what the producer's warpgroup
-  // gives back.
+  // 168 registers for each of 384 threads, 128 for 512, 96 for 640, 72 for 896: what the producer's
+  // warpgroup gives back.
   // Warps that gather rows and copy scales need more than 40.
   static constexpr bool gathers_and_scales = C.scaled() && C.gathers() && consumers == 2;
-  static constexpr int producer_regs = consumers >= 3 ? 32 : gathers_and_scales ? 56 : 40;
-  static constexpr int consumer_regs = consumers == 4       ? 112
+  static constexpr int producer_regs = consumers == 6       ? 24
+                                       : consumers >= 3     ? 32
+                                       : gathers_and_scales ? 56
+                                                            : 40;
+  static constexpr int consumer_regs = consumers == 6       ? 80
+                                       : consumers == 4     ? 112
                                        : consumers == 3     ? 160
                                        : gathers_and_scales ? 224
                                                             : 232;
@@ -337,40 +346,12 @@ struct gemm_sm90_kernel {
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
-  static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
+  static constexpr bool may_skip =
+      !C.pingpong && C.cluster_k == 1 && C.k_turns == 1 && C.tile_m >= 192;
 
   TW_DEVICE static bool is_outside(params const& p, typename scheduler::segment const& seg,
                                    int first_row) {
     return warp_uniform(scheduler::rows_left(p, scheduler::tile_of(p, seg))) <= first_row;
-  }
-
-  /// C by TMA, for a warpgroup's fragments of a tile.
-  TW_DEVICE static staged_c<C> c_of(params const& p, smem& s, int consumer,
-                                    typename scheduler::tile const& tile, int first_row) {
-    return {p,
-            s.d,
-            s.c,
-            {s.d, consumer, thread_id_anew() % warpgroup_threads},
-            scheduler::place_in_d(p, tile, first_row, 0)};
-  }
-  /// Begins to bring C of a tile: by TMA as far as there are buffers, the rest to L2.
-  TW_DEVICE static void begin_c(params const& p, smem& s, int consumer,
-                                typename scheduler::segment const& seg, int first_row) {
-    if constexpr (C.loads_c()) {
-      if (p.epilogue.c_by_tma != 0) {
-        c_of(p, s, consumer, scheduler::tile_of(p, seg), first_row).begin();
-        if constexpr (c_buffers<C>::turns == 1) return;
-      }
-    }
-    prefetch_c_of(p, seg);
-  }
-
-  /// The threads that compute a tile bring its C to L2 while the main loop runs.
-  TW_DEVICE static void prefetch_c_of(params const& p, typename scheduler::segment const& seg) {
-    constexpr int first = C.pingpong ? 0 : warpgroup_threads;  // thread of the CTA
-    int const thread = C.pingpong ? thread_id() % warpgroup_threads : thread_id() - first;
-    prefetch_c(p.epilogue, scheduler::tile_of(p, seg), C.tile_m, scheduler::cols_of_d(p), thread,
-               C.pingpong ? warpgroup_threads : consumers * warpgroup_threads);
   }
 
   /// Ping-pong: once a consumer has issued the wgmmas of its tile, the other may start.
@@ -411,7 +392,7 @@ struct gemm_sm90_kernel {
         }
       }
       if constexpr (C.begins_c())
-        if (p.epilogue.c.data != nullptr) begin_c(p, s, consumer, seg, first_row);
+        if (p.epilogue.c.data != nullptr) tile_c<C>::begin(p, s, consumer, seg, first_row);
       typename scheduler::tile tile{};
       if constexpr (place_first)  // while the first loads are in flight
         tile = scheduler::uniform(scheduler::tile_of(p, seg));
@@ -439,6 +420,41 @@ struct gemm_sm90_kernel {
     Profile::finish(p, s.profile, consumer);
   }
 
+  /// A consumer of kernels in which several take the K blocks of the same rows in turn.
+  TW_DEVICE static void consume_in_turn(params const& p, smem& s, int consumer) {
+    using in_turn = turn_sums<C>;
+    enter_role("math");
+    begin(p, s);
+    int const rows = consumer % C.math_warpgroups(), turn = consumer / C.math_warpgroups();
+    int const first_row = C.warpgroup_m() * rows;  // in the CTA's tile
+    ring<C.stages> slot;                           // of a tile's first K block
+    staging_state staged;
+    bool again = false;
+    tiles work = work_of(p, s);
+    for (typename scheduler::segment seg{}; work.next(p.work, clusters(p), seg); again = true) {
+      auto const k = scheduler::k_blocks_of(seg);
+      int const blocks = warp_uniform(k.end - k.begin);
+      int const place = warp_uniform(in_turn::place_of(turn, slot.stage));
+      ring<C.stages> own = slot;
+      own.skip(place), slot.skip(blocks);
+      int const mine = in_turn::blocks_of(place, blocks);
+      if (mine > 0) {
+        sums_of<C, C.tile_n> acc;  // (64, tile_n)
+        mainloop::run(p, s, own, {first_row, 0, mine}, acc, next_turn{work, p.work, consumer});
+        if (again) in_turn::wait_until_read(rows, turn);
+        in_turn::give(s.turns, rows, place, acc);
+      } else {
+        if (again) in_turn::wait_until_read(rows, turn);
+        in_turn::give_zeros(s.turns, rows, place);
+      }
+      sums_of<C, C.tile_n> sum;  // (64, tile_n)
+      if (in_turn::take(s.turns, rows, turn, sum, !work.at_end(p.work)))
+        finish(p, s, rows, seg, {}, {}, first_row, sum, staged);
+      if constexpr (C.fused()) warp_sync();
+    }
+    store::finish();
+  }
+
   /// Reduces the parts of a split-K tile, and stores a warpgroup's fragments, whose first row in
   /// the tile is first_row.
   template <class Fragments>
@@ -454,11 +470,11 @@ struct gemm_sm90_kernel {
     if constexpr (C.loads_c()) {
       if (p.epilogue.c_by_tma != 0) {
         if constexpr (std::is_same_v<sum_type<C>, result_type<C>>)
-          store::store_with_c(c_of(p, s, consumer, tile, first_row), acc, staged);
+          store::store_with_c(tile_c<C>::staged(p, s, consumer, tile, first_row), acc, staged);
         else {
           typename store::fragment results[C.fragments()];
           convert_sums(results, acc);
-          store::store_with_c(c_of(p, s, consumer, tile, first_row), results, staged);
+          store::store_with_c(tile_c<C>::staged(p, s, consumer, tile, first_row), results, staged);
         }
         return;
       }

@@ -51,7 +51,6 @@ struct gemm_loads {
     int first_k = 0;                     // groups of K: the index of the first element in the maps
     std::byte const* weights = nullptr;  // block 0 of K of the tile's first rows
     std::int64_t row_of_blocks = 0;      // bytes
-    int row_blocks = 0;                  // of the tile
     bool gathered = false;  // do other warps copy the rows of groups (gather_rows.hpp)?
   };
 
@@ -74,11 +73,6 @@ struct gemm_loads {
       t.row_of_blocks = std::int64_t{p.weights.k_blocks} * C.weights().block_bytes();
       int const first = p.a_batched * tile.matrix * p.weights.row_blocks + t.m / weight_block;
       t.weights = p.weights.blocks + first * t.row_of_blocks;
-      t.row_blocks = C.tile_m / weight_block;
-      if constexpr (C.tile_m > weights_row_step) {
-        int const left = p.weights.row_blocks - t.m / weight_block;
-        if (left < t.row_blocks) t.row_blocks = left;
-      }
     }
     return t;
   }
@@ -125,14 +119,13 @@ struct gemm_loads {
 
  private:
   /// A K block of prepared weights: a bulk copy for each 64 rows of the tile. Weights are padded to
-  /// 128 rows: a tile of up to 128 has all of its blocks.
+  /// 128 rows: each tile has all of its blocks.
   TW_DEVICE static void load_weights(std::byte* slot, tile_loads const& t, int k,
                                      mbarrier& landed) {
     constexpr int block = C.weights().block_bytes();
     TW_UNROLL
     for (int i = 0; i < C.tile_m / weight_block; ++i)
-      if (C.tile_m <= weights_row_step || i < t.row_blocks)
-        bulk_load(slot + i * block, t.weights + i * t.row_of_blocks + k * block, block, landed);
+      bulk_load(slot + i * block, t.weights + i * t.row_of_blocks + k * block, block, landed);
   }
 
   /// The L2 cache hint of a box.
@@ -166,8 +159,7 @@ struct gemm_loads {
     for (int k = t.blocks.begin; k < t.blocks.end; ++k, slot.next()) {
       s.slot_free[slot.stage].wait(slot.phase ^ 1U);
       mbarrier& landed = s.ab_landed[slot.stage];
-      int const a_filled =
-          C.weights() ? t.row_blocks * C.weights().block_bytes() : operand_a::bytes(x.a_rows);
+      int const a_filled = C.weights() ? C.a_bytes() : operand_a::bytes(x.a_rows);
       int const b_filled = operand_b::bytes(x.b_rows);
       landed.arrive_expect_tx(a_filled + b_filled);
       if (!t.gathered || C.ragged != group_axis::m)

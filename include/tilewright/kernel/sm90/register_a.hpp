@@ -99,6 +99,25 @@ class register_a {
     fence_proxy_async();
   }
 
+  /// Reads a K block of prepared weights from its stage and issues its wgmmas, as a group: each as
+  /// soon as its fragment is decoded.
+  template <class Sums, class Reader, class Raw>
+  TW_DEVICE static void decode_and_multiply(Sums& acc, Reader const&, Raw const& raw, block& a,
+                                            std::byte* b, bool accumulate) {
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), loads::b_share, 0, 0);  // (tile_n, K)
+    unrolled<steps>([&](auto step) {
+      constexpr int k = step * mma_k;
+      Reader::template decode<step>(a.part[step], raw);  // (64, k)
+      wgmma_fence(acc);
+      wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
+          acc,           // (64, N)
+          a.part[step],  // (64, k)
+          b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
+    });
+    wgmma_commit();
+    fence_proxy_async();
+  }
+
  private:
   using loads = gemm_loads<C>;
   using operand_b = typename loads::operand_b;

@@ -22,6 +22,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/register_a.hpp"
+#include "tilewright/problem/signed_nibble.hpp"
 
 namespace tw {
 
@@ -41,29 +42,8 @@ class weights_a {
 
   /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
   TW_DEVICE void read(block& to, std::byte const* stage) const {
-    words<4> const nibbles = *reinterpret_cast<words<4> const*>(stage + nibbles_);
-    words<scales_bytes / 4> const raw =
-        *reinterpret_cast<words<scales_bytes / 4> const*>(stage + scales_);
-    half2 scale[2 * each];  // of a row, then of the other, in both halves
-    unrolled<2 * each>([&](auto i) { scale[i] = scale_of<i>(raw); });
-    half2 zero[f.zeros == weight_zeros::none ? 1 : 2 * each];
-    if constexpr (f.zeros == weight_zeros::integers) {
-      unrolled<2 * each>([&](auto i) {
-        auto const z = static_cast<std::uint32_t>(stage[zeros_ + i]);
-        zero[i] = half2{((z * 0x00010001U) | integers_at) ^ both_signs};
-      });
-    } else if constexpr (f.zeros == weight_zeros::floats) {
-      words<scales_bytes / 4> const z =
-          *reinterpret_cast<words<scales_bytes / 4> const*>(stage + zeros_);
-      unrolled<2 * each>([&](auto i) { zero[i] = scale_of<i>(z); });
-    }
-    unrolled<4>([&](auto step) {
-      unrolled<4>([&](auto v) {
-        constexpr int i = v % 2 * each + step * each / 4;
-        to.part[step].r[v] =
-            decoded<v>(nibbles.r[step], scale[i], zero[f.zeros == weight_zeros::none ? 0 : i]).bits;
-      });
-    });
+    raw_block const raw = load(stage);
+    unrolled<4>([&](auto step) { decode<step>(to.part[step], raw); });
   }
 
  private:
@@ -84,6 +64,43 @@ class weights_a {
     std::uint32_t r[N];
   };
 
+ public:
+  /// A thread's nibbles of a K block, and the scales and zero points of its rows.
+  struct raw_block {
+    words<4> nibbles;
+    half2 scale[2 * each];  // of a row, then of the other, in both halves
+    half2 zero[f.zeros == weight_zeros::none ? 1 : 2 * each];
+  };
+  TW_DEVICE raw_block load(std::byte const* stage) const {
+    raw_block to;
+    to.nibbles = *reinterpret_cast<words<4> const*>(stage + nibbles_);
+    words<scales_bytes / 4> const raw =
+        *reinterpret_cast<words<scales_bytes / 4> const*>(stage + scales_);
+    unrolled<2 * each>([&](auto i) { to.scale[i] = scale_of<i>(raw); });
+    if constexpr (f.zeros == weight_zeros::integers) {
+      unrolled<2 * each>([&](auto i) {
+        auto const z = static_cast<std::uint32_t>(stage[zeros_ + i]);
+        to.zero[i] = half2{((z * 0x00010001U) | integers_at) ^ both_signs};
+      });
+    } else if constexpr (f.zeros == weight_zeros::floats) {
+      words<scales_bytes / 4> const z =
+          *reinterpret_cast<words<scales_bytes / 4> const*>(stage + zeros_);
+      unrolled<2 * each>([&](auto i) { to.zero[i] = scale_of<i>(z); });
+    }
+    return to;
+  }
+  /// The fragment of step `Step` of the block.
+  template <int Step>
+  TW_DEVICE static void decode(b32<4>& to, raw_block const& raw) {
+    unrolled<4>([&](auto v) {
+      constexpr int i = v % 2 * each + Step * each / 4;
+      to.r[v] = decoded<v>(raw.nibbles.r[Step], raw.scale[i],
+                           raw.zero[f.zeros == weight_zeros::none ? 0 : i])
+                    .bits;
+    });
+  }
+
+ private:
   /// Scale i of a thread's rows, in both halves. Of mxfp4 with the factor that e2m1 needs.
   template <int I, int N>
   TW_DEVICE static half2 scale_of(words<N> const& raw) {
@@ -145,7 +162,8 @@ class weights_a {
 
 /// Weights for activations of e4m3: nibbles become e4m3 exactly, and the sum of a K block is
 /// multiplied by a factor for each row. A word's four nibbles are a selector of prmt in a table of
-/// the eight magnitudes of e2m1 times 2^u, or of eight integers.
+/// the eight magnitudes of e2m1 times 2^u, or of eight integers. Integers without zero points are
+/// signed nibbles (problem/signed_nibble.hpp).
 ///
 /// With a zero point z of int4, q - z is -16 to 15, which e4m3 holds. The codes of -16 to 15 are a
 /// line of 32 bytes; the tables of z are the 16 bytes from 16 - z on. Lane l keeps bytes l to l + 3
@@ -173,34 +191,15 @@ class weights_e4m3 {
 
   /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
   TW_DEVICE void read(block& to, row_factors& factors, std::byte const* stage) const {
-    factors = *reinterpret_cast<row_factors const*>(stage + factors_);
-    words<4> nibbles[2];  // of two steps of 32 each
-    unrolled<2>([&](auto h) {
-      nibbles[h] = *reinterpret_cast<words<4> const*>(stage + nibbles_ + h * f.nibble_bytes() / 2);
-    });
-    words<2> scales{};
-    if constexpr (is_mxfp4) scales = *reinterpret_cast<words<2> const*>(stage + scales_);
-    integers of_row[2];
-    if constexpr (has_zeros)
-      unrolled<2>([&](auto r) { of_row[r] = integers_of(static_cast<int>(stage[zeros_ + r])); });
-    unrolled<4>([&](auto step) {
-      table magnitudes[2]{};  // of the rows
-      if constexpr (is_mxfp4)
-        unrolled<2>([&](auto r) { magnitudes[r] = table_of(scales.r[r] >> 8 * step & 0xFFU); });
-      unrolled<2>([&](auto j) {
-        std::uint32_t const word = nibbles[step / 2].r[step % 2 * 2 + j];
-        unrolled<2>([&](auto r) {
-          to.part[step].r[2 * j + r] =
-              is_mxfp4 ? signed_of<r>(word, magnitudes[r]) : integer_of<r>(word, of_row[r]);
-        });
-      });
-    });
+    raw_block const raw = load(factors, stage);
+    unrolled<4>([&](auto step) { decode<step>(to.part[step], raw); });
   }
 
  private:
   static constexpr weight_format f = C.weights();
   static constexpr bool is_mxfp4 = f.code == weight_code::mxfp4;
   static constexpr bool has_zeros = f.zeros == weight_zeros::integers;
+  static constexpr bool is_signed = !is_mxfp4 && !has_zeros;  // problem/signed_nibble.hpp
   static constexpr int largest_zero = 16;
 
   template <int N>
@@ -223,10 +222,58 @@ class weights_e4m3 {
     return t;
   }
 
-  /// e4m3 of q - z for q from 0 to 7, and from 8 to 15: without zero points z is 8.
+  /// e4m3 of q - z for q from 0 to 7, and from 8 to 15.
   struct integers {
-    table low{0xCACCCED0U, 0xB8C0C4C8U}, high{0x44403800U, 0x4E4C4A48U};
+    table low, high;
   };
+
+ public:
+  /// A thread's nibbles of a K block, their scales, and the tables of zero points.
+  struct raw_block {
+    words<4> nibbles[2];  // of two steps of 32 each
+    words<2> scales;
+    integers of_row[2];
+  };
+  TW_DEVICE raw_block load(row_factors& factors, std::byte const* stage) const {
+    factors = *reinterpret_cast<row_factors const*>(stage + factors_);
+    if constexpr (is_signed) unrolled<2>([&](auto r) { factors.of[r] *= signed_factor; });
+    raw_block to;
+    unrolled<2>([&](auto h) {
+      to.nibbles[h] =
+          *reinterpret_cast<words<4> const*>(stage + nibbles_ + h * f.nibble_bytes() / 2);
+    });
+    if constexpr (is_mxfp4) to.scales = *reinterpret_cast<words<2> const*>(stage + scales_);
+    if constexpr (has_zeros)
+      unrolled<2>([&](auto r) { to.of_row[r] = integers_of(static_cast<int>(stage[zeros_ + r])); });
+    return to;
+  }
+  /// The fragment of step `Step` of the block.
+  template <int Step>
+  TW_DEVICE static void decode(b32<4>& to, raw_block const& raw) {
+    table magnitudes[2]{};  // of the rows
+    if constexpr (is_mxfp4)
+      unrolled<2>([&](auto r) { magnitudes[r] = table_of(raw.scales.r[r] >> 8 * Step & 0xFFU); });
+    unrolled<2>([&](auto j) {
+      std::uint32_t const word = raw.nibbles[Step / 2].r[Step % 2 * 2 + j];
+      if constexpr (is_signed) {
+        std::uint32_t const even = signed_codes(word), odd = signed_codes(word >> 4);
+        to.r[2 * j] = prmt(even, odd, 0x5140U);
+        to.r[2 * j + 1] = prmt(even, odd, 0x7362U);
+        return;
+      }
+      unrolled<2>([&](auto r) {
+        to.r[2 * j + r] =
+            is_mxfp4 ? signed_of<r>(word, magnitudes[r]) : integer_of<r>(word, raw.of_row[r]);
+      });
+    });
+  }
+
+ private:
+  /// e4m3 of the signed nibbles in the lower halves of the bytes.
+  TW_DEVICE static std::uint32_t signed_codes(std::uint32_t word) {
+    std::uint32_t const nibbles = word & 0x0F0F0F0FU;
+    return (nibbles & 0x01010101U) * 0x81U + nibbles;
+  }
 
   /// e4m3 of the integers from `first` to first + 3, in a word: up to 16. The words of the last
   /// three lanes are not read.

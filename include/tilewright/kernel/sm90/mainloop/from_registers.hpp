@@ -19,7 +19,7 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
     a_reader<C> const from(part.first_row);
-    if constexpr (C.math_warpgroups() == 4) {
+    if constexpr (!C.decodes_ahead()) {
       one_block(s, slot, part, acc, issued, from);
       return;
     }
@@ -30,7 +30,7 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
     from.read(even, s.a[slot.stage]);                               // (64, tile_k)
     register_a<C>::multiply(acc[0], even, s.b[slot.stage], false);  // (64, tile_n)
     int held = slot.stage;  // the stage whose wgmma group may still be in flight
-    slot.next();
+    base::next(slot);
 
     // Loop: the registers of one block are read while wgmma reads the others.
     auto const add_next = [&](auto& a) {
@@ -41,7 +41,7 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
       warp_sync();                  // all lanes have read A
       base::release(s, held);
       held = slot.stage;
-      slot.next();
+      base::next(slot);
     };
     int k = 1;
     TW_NO_UNROLL
@@ -59,8 +59,8 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
   }
 
  private:
-  /// The loop of four warpgroups, whose threads have registers for one block: three multiply while
-  /// one reads (docs/decisions/0083).
+  /// The loop of consumers whose threads have registers for one block: other consumers
+  /// multiply while one reads (docs/decisions/0083).
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, Issued const& issued,
@@ -68,12 +68,12 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
     typename register_a<C>::block a;  // (64, tile_k)
     auto const add_next = [&](bool accumulate) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      from.read(a, s.a[slot.stage]);                                    // (64, tile_k)
-      register_a<C>::multiply(acc[0], a, s.b[slot.stage], accumulate);  // (64, tile_n)
+      register_a<C>::decode_and_multiply(acc[0], from, from.load(s.a[slot.stage]), a,
+                                         s.b[slot.stage], accumulate);  // (64, tile_n)
       base::template wait<0>(acc);
       warp_sync();  // all lanes have read A
       base::release(s, slot.stage);
-      slot.next();
+      base::next(slot);
     };
     add_next(false);
     TW_NO_UNROLL

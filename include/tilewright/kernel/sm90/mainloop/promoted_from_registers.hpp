@@ -55,6 +55,10 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
                                        Issued const& issued) {
     using reader = a_reader<C>;
     reader const from(part.first_row);
+    if constexpr (!C.decodes_ahead()) {
+      one_block(s, slot, part, acc, sums, issued, from);
+      return;
+    }
     typename reader::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
     typename reader::row_factors of_even, of_odd;
     auto const read = [&](auto& a, auto& factors, ring<C.stages> const& at) {
@@ -65,7 +69,7 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
     auto const add = [&](int k, auto const& a, auto const& factors, auto& next, auto& of_next) {
       register_a<C>::multiply(sums[0], a, s.b[slot.stage], false);  // (64, tile_n)
       int const held = slot.stage;
-      slot.next();
+      base::next(slot);
       if (k + 1 == part.blocks)
         issued.notify();
       else
@@ -85,6 +89,29 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
       add(k + 1, odd, of_odd, even, of_even);
     }
     if (k < part.blocks) add(k, even, of_even, odd, of_odd);
+  }
+
+  /// The loop of consumers whose threads have registers for one block of A: other consumers
+  /// multiply while one reads.
+  template <class Smem, class Issued>
+  TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
+                                  sums_of<C, C.tile_n>& acc, sums_of<C, C.tile_n>& sums,
+                                  Issued const& issued, a_reader<C> const& from) {
+    typename a_reader<C>::block a;  // (64, tile_k)
+    typename a_reader<C>::row_factors factors;
+    TW_NO_UNROLL
+    for (int k = 0; k < part.blocks; ++k, base::next(slot)) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      register_a<C>::decode_and_multiply(sums[0], from, from.load(factors, s.a[slot.stage]), a,
+                                         s.b[slot.stage], false);  // (64, tile_n)
+      base::template wait<0>(sums);
+      warp_sync();  // all lanes have read A
+      base::release(s, slot.stage);
+      TW_UNROLL
+      for (int e = 0; e < sums[0].size; ++e)
+        acc[0][e] = fmaf(sums[0][e], factors.of[e / 2 % 2], acc[0][e]);
+    }
+    issued.notify();
   }
 };
 

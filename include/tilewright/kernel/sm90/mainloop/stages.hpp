@@ -85,6 +85,14 @@ struct mainloop_stages {
   }
 
  protected:
+  /// On to the next K block of a consumer.
+  TW_DEVICE static void next(ring<C.stages>& slot) {
+    if constexpr (C.k_turns == 1)
+      slot.next();
+    else
+      slot.template next<C.k_turns>();
+  }
+
   /// Issues the wgmmas of K elements of a K block, from `first_k` on, as a group. acc[f] is
   /// multiplied from the rows first_row + 64 f and the columns from `first_col` on; it keeps its
   /// sums if `accumulate`.
