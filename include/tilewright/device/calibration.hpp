@@ -126,10 +126,11 @@ struct operand_order_calibration {
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.98, register_a_promoted = 0.88;
   /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
-  /// of them for each column of the tile; then of kernels whose consumers take K blocks in turn
-  /// (H200, 2026-11-30 and 2026-12-01; docs/decisions/0083, 0091).
+  /// of them for each column of the tile; then of kernels whose consumers take K blocks in turn, in
+  /// tiles of 128 rows and of 64 (H200, 2026-11-30 and 2026-12-01; docs/decisions/0083, 0091).
   double decode_clocks = 326, decode_clocks_column = 1.2;
   double decode_clocks_turns = 235, decode_clocks_turns_column = 2.2;
+  double decode_clocks_64 = 95, decode_clocks_64_column = 0.6;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

@@ -82,10 +82,13 @@ inline double wgmma_clocks_of(gemm_calibration const& m, gemm_config const& c) {
 
 /// Clocks in which a CTA decodes a K block of 4-bit weights and multiplies it.
 inline double decode_clocks_of(operand_order_calibration const& o, gemm_config const& c) {
+  double const blocks = static_cast<double>(c.weights().block_k()) / weight_block;
+  if (c.tile_m == rows_64)
+    return (o.decode_clocks_64 + o.decode_clocks_64_column * c.tile_n) * blocks;
   bool const in_turn = c.k_turns > 1;
   double const rows = in_turn ? o.decode_clocks_turns : o.decode_clocks,
                column = in_turn ? o.decode_clocks_turns_column : o.decode_clocks_column;
-  return (rows + column * c.tile_n) * c.weights().block_k() / weight_block;
+  return (rows + column * c.tile_n) * blocks;
 }
 
 /// Clocks of a K block in which the tensor cores wait for promotions, of a kernel with one consumer

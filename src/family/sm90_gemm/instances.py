@@ -62,7 +62,7 @@ def describe(row, ab, d, majors, bits):
     swap_ab, ragged = FORMS[choice({"form": form}, "form", FORMS)]
     if weights:
         choice({"weights of the form": weights}, "weights of the form", WEIGHTS)
-    schedule = choice(row, "schedule", ["cooperative", "pingpong", "turns_2", "turns_3"])
+    schedule = choice(row, "schedule", ["cooperative", "pingpong", "turns_2", "turns_3", "turns_6"])
     pingpong = schedule == "pingpong"
     turns = int(schedule[-1]) if "turns" in schedule else 1
     epilogue, suffix = EPILOGUES[choice(row, "epilogue", EPILOGUES)]
