@@ -163,11 +163,15 @@ class Prepare(CommandCase):
                 got = read_npy(self.path("d.npy"))
                 for g, w in zip(got, [w for row in want for w in row]):
                     self.assertLessEqual(abs(g - w), abs(w) / 128 + 0.02)
+                whole = self.content("w.npy")
+                self.assertEqual(record["version"], whole[whole.index(b"TWWEIGHT") + 8])
+                if name == "mx.weight":
+                    continue
+                nibbles, at = self.rows()
+                self.assertEqual(nibbles, self.q)
                 if name != "awq.qweight":
                     continue
                 self.assertEqual(record["zeros"], "integers")
-                nibbles, at = self.rows()
-                self.assertEqual(nibbles, self.q)
                 self.assertEqual(list(at["w_zeros"]), [z for row in zero for z in row])
         text = self.run_it("prepare", "m.safetensors:mx.weight", "w.npy", "--activations",
                            "e4m3").stdout

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// signed_nibble.hpp  How prepared int4 weights for e4m3 without zero points keep an integer from -8
-//                    to 7: so that a few instructions make e4m3 of it.
+// signed_nibble.hpp  The nibbles of prepared int4 weights for e4m3 without zero points. A nibble is
+//                    an integer q from -8 to 7; three instructions convert four to e4m3.
 //
-// The codes of e4m3 from 0 to 16 are the multiples of its smallest number, 2^-9. A nibble is 2 q of
-// a q from 0 on, 2 |q| - 1 of a negative one, so that its lowest bit is the sign: nibble + sign *
-// 0x81 is the code of q 2^-8. A kernel multiplies the factors of rows by 2^8.
+// In e4m3 the bytes 0 to 16 are the numbers 0, 2^-9, 2 * 2^-9, ... 16 * 2^-9. The nibble of q >= 0
+// is 2 q, and the nibble of q < 0 is 2 |q| - 1: the lowest bit is the sign. nibble + 0x81 * (lowest
+// bit) is the byte 2 |q| with the sign in the top bit: the e4m3 number q * 2^-8. Kernels multiply
+// the factor of each row by 2^8 (signed_factor).
 #pragma once
 
 #include "tilewright/base/hd.hpp"
@@ -12,7 +13,7 @@
 namespace tw {
 
 inline constexpr float signed_factor = 256;
-/// The largest scale that, multiplied by signed_factor, is finite, with 16 as a factor.
+/// Larger scales are refused: times signed_factor they leave less than four binades of float32.
 inline constexpr float largest_signed_scale = 0x1p115F;
 
 TW_HD constexpr unsigned signed_nibble_of(int q) {

@@ -45,6 +45,10 @@ struct weight_format {
   gating gate = gating::none;
 
   TW_HD constexpr explicit operator bool() const { return code != weight_code::none; }
+  /// Are nibbles of prepared weights signed (signed_nibble.hpp)?
+  TW_HD constexpr bool is_signed() const {
+    return fp8 && code == weight_code::int4 && zeros == weight_zeros::none;
+  }
   /// Elements of K of a block.
   TW_HD constexpr int block_k() const { return fp8 ? 2 * weight_block : weight_block; }
   /// Scales of a row in a block.

@@ -11,13 +11,8 @@
 
 namespace tw {
 
-/// The version of a header. Version 2 of int4 for e4m3 without zero points: its nibbles are signed
-/// (problem/signed_nibble.hpp).
-inline constexpr unsigned weights_version = 1, weights_version_signed = 2;
-constexpr unsigned version_of(weight_format const& f) {
-  bool const is_signed = f.fp8 && f.code == weight_code::int4 && f.zeros == weight_zeros::none;
-  return is_signed ? weights_version_signed : weights_version;
-}
+/// The version of the header of prepared weights. Signed nibbles came with version 2.
+constexpr unsigned version_of(weight_format const& f) { return f.is_signed() ? 2 : 1; }
 inline constexpr int weights_header_bytes = 256;
 
 /// Prepared weights.

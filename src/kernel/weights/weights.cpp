@@ -150,7 +150,7 @@ weight_counts prepare_weights(weights_desc& w, weight_rows const& from, void* to
       throw rejected(not_preparable("a zero point of int4", fmt::format("{}", *bad), "0 to 16"));
   }
 
-  if (version_of(f) == weights_version_signed)
+  if (f.is_signed())
     for (std::int64_t i = 0; i < count; ++i)
       if (float const s = std::fabs(float_of(from.scale, from.scales, i)); s > largest_signed_scale)
         throw rejected(not_preparable("a scale of int4 for e4m3", fmt::format("{}", s),

@@ -48,13 +48,12 @@ struct e4m3_row {
   std::uint8_t* zero() const {
     return block + f.nibble_bytes() + f.scale_bytes() + places.row[n] * f.zeros_per_row();
   }
-  /// A nibble of int4 as it is stored, and as rows have it, for q from 0 to 15.
+  /// A nibble as it is stored, and as rows have it.
   unsigned stored(unsigned q) const {
-    return f.zeros == weight_zeros::none ? signed_nibble_of(static_cast<int>(q) - 8) : q;
+    return f.is_signed() ? signed_nibble_of(static_cast<int>(q) - 8) : q;
   }
   unsigned in_rows(unsigned nibble) const {
-    return f.zeros == weight_zeros::none ? static_cast<unsigned>(of_signed_nibble(nibble) + 8)
-                                         : nibble;
+    return f.is_signed() ? static_cast<unsigned>(of_signed_nibble(nibble) + 8) : nibble;
   }
   int zero_value() const { return f.zeros == weight_zeros::none ? 8 : *zero(); }
   std::uint8_t* factor() const {
@@ -165,7 +164,7 @@ void unprepare_e4m3(weights_desc const& w, void* blocks, weight_rows_out const& 
       for (std::int64_t i = 0; to.nibbles != nullptr && i < count; ++i) {
         std::uint8_t& byte = static_cast<std::uint8_t*>(to.nibbles)[(row * w.k + first + i) / 2];
         unsigned const nibble = nibble_at(from.block, from.nibble(static_cast<std::size_t>(i)));
-        unsigned const q = f.code == weight_code::int4 ? from.in_rows(nibble) : nibble;
+        unsigned const q = from.in_rows(nibble);
         byte = static_cast<std::uint8_t>(byte | q << 4 * ((first + i) % 2));
       }
       float const factor = from.factor_value();

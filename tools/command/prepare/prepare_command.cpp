@@ -76,7 +76,7 @@ void report(prepare_request const& r, std::string const& layout_name, weights_de
                                         {"n", w.n},
                                         {"k", w.k},
                                         {"factor", w.factor},
-                                        {"version", weights_version},
+                                        {"version", version_of(w.format)},
                                         {"block_bytes", w.format.block_bytes()},
                                         {"bytes", w.bytes()},
                                         {"layout", layout_text},

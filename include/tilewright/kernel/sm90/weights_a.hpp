@@ -199,7 +199,6 @@ class weights_e4m3 {
   static constexpr weight_format f = C.weights();
   static constexpr bool is_mxfp4 = f.code == weight_code::mxfp4;
   static constexpr bool has_zeros = f.zeros == weight_zeros::integers;
-  static constexpr bool is_signed = !is_mxfp4 && !has_zeros;  // problem/signed_nibble.hpp
   static constexpr int largest_zero = 16;
 
   template <int N>
@@ -236,7 +235,7 @@ class weights_e4m3 {
   };
   TW_DEVICE raw_block load(row_factors& factors, std::byte const* stage) const {
     factors = *reinterpret_cast<row_factors const*>(stage + factors_);
-    if constexpr (is_signed) unrolled<2>([&](auto r) { factors.of[r] *= signed_factor; });
+    if constexpr (f.is_signed()) unrolled<2>([&](auto r) { factors.of[r] *= signed_factor; });
     raw_block to;
     unrolled<2>([&](auto h) {
       to.nibbles[h] =
@@ -255,7 +254,7 @@ class weights_e4m3 {
       unrolled<2>([&](auto r) { magnitudes[r] = table_of(raw.scales.r[r] >> 8 * Step & 0xFFU); });
     unrolled<2>([&](auto j) {
       std::uint32_t const word = raw.nibbles[Step / 2].r[Step % 2 * 2 + j];
-      if constexpr (is_signed) {
+      if constexpr (f.is_signed()) {
         std::uint32_t const even = signed_codes(word), odd = signed_codes(word >> 4);
         to.r[2 * j] = prmt(even, odd, 0x5140U);
         to.r[2 * j + 1] = prmt(even, odd, 0x7362U);
