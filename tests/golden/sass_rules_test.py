@@ -80,6 +80,9 @@ def changed(text, old, new, count=1):
 
 
 WAIT = "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n"
+# Weights of 4 bits are decoded between the wgmmas.
+APART = WARPGROUP_CODE.replace("  WARPGROUP.ARRIVE\n", "").replace(
+    "  HGMMA", "  WARPGROUP.ARRIVE\n  HGMMA")
 CASES = [  # what, kernel, code, a part of the complaint, or None
     ("correct", BLACKWELL, TENSOR_CODE, None),
     ("correct, scaled", SCALED, changed(TENSOR_CODE, "step:", "step:\n  UTCCP.T.S tmem[UR4], UR8"),
@@ -120,6 +123,9 @@ CASES = [  # what, kernel, code, a part of the complaint, or None
      "UTCBAR at"),
     ("serialised wgmma", HOPPER,
      WARPGROUP_CODE.replace("R24\n", "R24\n  WARPGROUP.DEPBAR.LE gsb0, 0x0\n"), "serialised"),
+    ("wgmmas each after a fence, and one wait", HOPPER, APART, None),
+    ("wgmmas each after a fence and before a wait", HOPPER,
+     APART.replace("R24\n", "R24\n  WARPGROUP.DEPBAR.LE gsb0, 0x0\n"), "in 4 groups"),
     ("five wgmma of four", HOPPER,
      changed(WARPGROUP_CODE, "step:", "step:\n  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24"),
      "5 wgmma"),
