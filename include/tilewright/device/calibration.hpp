@@ -116,14 +116,16 @@ struct scale_calibration {
   double launch_us;  // of a second kernel that quantises D
 };
 
-/// Costs of operands whose order wgmma cannot read in shared memory. They were measured on one H100
-/// (docs/decisions/0047) and are the same for all devices: the files in devices/ do not have them.
+/// Costs of operands whose order wgmma cannot read in shared memory, measured on an H100 and, if a
+/// date says so, on an H200 (docs/decisions/0047). All devices have equal costs: the files in
+/// devices/ do not state them.
 struct operand_order_calibration {
   /// Slow-down of loads of an operand that the preceding launch transposed: without multicast in
   /// tiles of up to 128 columns and in wider ones, and with multicast (H200, 2026-12-01).
   double transposed_load_factor = 2.4, transposed_load_factor_wide = 1.2;
   double transposed_multicast_factor = 1.6;
-  /// Of the rate with A in shared memory: A in registers, and with promoted sums.
+  /// The rate with A in registers as a share of the rate with A in shared memory: plain sums (H200,
+  /// 2026-12-01), and promoted sums.
   double register_a = 0.98, register_a_promoted = 0.88;
   /// Clocks in which a CTA decodes 4-bit weights of 64 elements of K and multiplies them, and more
   /// of them for each column of the tile; then of kernels whose consumers take K blocks in turn, in

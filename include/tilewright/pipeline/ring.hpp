@@ -21,7 +21,7 @@ struct ring {
       phase ^= 1U;
     }
   }
-  /// As Steps calls of next.
+  /// Steps stages ahead: the position after `Steps` calls of next().
   template <int Steps>
   TW_HD constexpr void next() {
     static_assert(Steps <= Stages);

@@ -57,7 +57,7 @@ struct gemm_config {
   int min_tile_n = 0;  // not 0: a launch chooses the columns of its tiles, min_tile_n to tile_n
   int cluster_m = 2, cluster_n = 1;
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
-  int k_turns = 1;    // consumers of the same rows, which take K blocks in turn (turn_sums.hpp)
+  int k_turns = 1;    // consumers that share rows and take K blocks in turn (turn_sums.hpp)
   int stages = 4;
   epilogue_id epilogue = epilogue_id::plain;
   sum_form sums = sum_form::plain;
@@ -171,8 +171,8 @@ struct gemm_config {
   /// that is MN-major there themselves, and multiply it from registers (register_a.hpp); weights of
   /// 4 bits too (weights_a.hpp).
   TW_HD constexpr bool a_in_registers() const { return a.from != operand_source::shared_memory; }
-  /// Does a consumer decode a K block of weights while wgmma multiplies the block before it? Of six
-  /// consumers a thread has registers for one block: others multiply while one decodes.
+  /// Does a consumer decode a K block of weights while its wgmmas multiply the block before? With
+  /// six consumers a thread has registers for one block only.
   TW_HD constexpr bool decodes_ahead() const { return consumers() < 6; }
   /// The format of A, if it is prepared weights of 4 bits; `group` is 16, 32 or 64, the elements of
   /// a block that share a scale.

@@ -101,8 +101,8 @@ struct gemm_sm90_kernel {
   /// apart.
   static constexpr int my_turn = 5;
 
-  // 168 registers for each of 384 threads, 128 for 512, 96 for 640, 72 for 896: what the producer's
-  // warpgroup gives back.
+  // A launch gives each thread 168 registers of 384 threads, 128 of 512, 96 of 640, 72 of 896. The
+  // producer's warpgroup gives registers back, and the consumers take them.
   // Warps that gather rows and copy scales need more than 40.
   static constexpr bool gathers_and_scales = C.scaled() && C.gathers() && consumers == 2;
   static constexpr int producer_regs = consumers == 6       ? 24
@@ -346,8 +346,7 @@ struct gemm_sm90_kernel {
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
-  static constexpr bool may_skip =
-      !C.pingpong && C.cluster_k == 1 && C.k_turns == 1 && C.tile_m >= 192;
+  static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
 
   TW_DEVICE static bool is_outside(params const& p, typename scheduler::segment const& seg,
                                    int first_row) {
@@ -450,7 +449,6 @@ struct gemm_sm90_kernel {
       sums_of<C, C.tile_n> sum;  // (64, tile_n)
       if (in_turn::take(s.turns, rows, turn, sum, !work.at_end(p.work)))
         finish(p, s, rows, seg, {}, {}, first_row, sum, staged);
-      if constexpr (C.fused()) warp_sync();
     }
     store::finish();
   }

@@ -88,31 +88,22 @@ class register_a {
   TW_DEVICE static void multiply(Sums& acc, block const& a, std::byte* b, bool accumulate) {
     wgmma_fence(acc);
     smem_desc const b_desc = operand_b::desc(smem_addr(b), loads::b_share, 0, 0);  // (tile_n, K)
-    unrolled<steps>([&](auto step) {
-      constexpr int k = step * mma_k;
-      wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
-          acc,           // (64, N)
-          a.part[step],  // (64, k)
-          b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
-    });
+    unrolled<steps>([&](auto step) { multiply_step<step>(acc, a.part[step], b_desc, accumulate); });
     wgmma_commit();
     fence_proxy_async();
   }
 
-  /// Reads a K block of prepared weights from its stage and issues its wgmmas, as a group: each as
-  /// soon as its fragment is decoded.
-  template <class Sums, class Reader, class Raw>
-  TW_DEVICE static void decode_and_multiply(Sums& acc, Reader const&, Raw const& raw, block& a,
-                                            std::byte* b, bool accumulate) {
+  /// multiply() of weights that Reader has loaded. It decodes the fragment of each step to `a`,
+  /// then issues the wgmma of the step. wgmma needs a fence after the registers are written.
+  template <class Reader, class Sums>
+  TW_DEVICE static void decode_and_multiply(Sums& acc, block& a,
+                                            typename Reader::raw_block const& raw, std::byte* b,
+                                            bool accumulate) {
     smem_desc const b_desc = operand_b::desc(smem_addr(b), loads::b_share, 0, 0);  // (tile_n, K)
     unrolled<steps>([&](auto step) {
-      constexpr int k = step * mma_k;
-      Reader::template decode<step>(a.part[step], raw);  // (64, k)
+      Reader::template decode<step>(a.part[step], raw);  // (64, mma_k)
       wgmma_fence(acc);
-      wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
-          acc,           // (64, N)
-          a.part[step],  // (64, k)
-          b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
+      multiply_step<step>(acc, a.part[step], b_desc, accumulate);
     });
     wgmma_commit();
     fence_proxy_async();
@@ -122,6 +113,16 @@ class register_a {
   using loads = gemm_loads<C>;
   using operand_b = typename loads::operand_b;
   static constexpr bool of_words = rows::of_words;
+  template <int Step, class Sums>
+  TW_DEVICE static void multiply_step(Sums& acc, b32<4> const& a, smem_desc b_desc,
+                                      bool accumulate) {
+    constexpr int k = Step * mma_k;
+    wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
+        acc,  // (64, N)
+        a,    // (64, mma_k)
+        b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
+  }
+
   // The swizzle repeats after 8 of K.
   static constexpr int next_step = static_cast<int>(linear_part(tile)(0, mma_k));
 

@@ -59,8 +59,9 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
   }
 
  private:
-  /// The loop of consumers whose threads have registers for one block: other consumers
-  /// multiply while one reads (docs/decisions/0083).
+  /// The loop of kernels whose threads have registers for one K block of A. A consumer decodes a
+  /// block only after its wgmmas of the block before have finished; wgmmas of other consumers run
+  /// meanwhile (docs/decisions/0091).
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, Issued const& issued,
@@ -68,8 +69,8 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
     typename register_a<C>::block a;  // (64, tile_k)
     auto const add_next = [&](bool accumulate) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      register_a<C>::decode_and_multiply(acc[0], from, from.load(s.a[slot.stage]), a,
-                                         s.b[slot.stage], accumulate);  // (64, tile_n)
+      register_a<C>::template decode_and_multiply<a_reader<C>>(
+          acc[0], a, from.load(s.a[slot.stage]), s.b[slot.stage], accumulate);  // (64, tile_n)
       base::template wait<0>(acc);
       warp_sync();  // all lanes have read A
       base::release(s, slot.stage);

@@ -91,8 +91,9 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
     if (k < part.blocks) add(k, even, of_even, odd, of_odd);
   }
 
-  /// The loop of consumers whose threads have registers for one block of A: other consumers
-  /// multiply while one reads.
+  /// The loop of kernels whose threads have registers for one K block of A. A consumer decodes a
+  /// block only after its wgmmas of the block before have finished; wgmmas of other consumers run
+  /// meanwhile.
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, sums_of<C, C.tile_n>& sums,
@@ -102,8 +103,8 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
     TW_NO_UNROLL
     for (int k = 0; k < part.blocks; ++k, base::next(slot)) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      register_a<C>::decode_and_multiply(sums[0], from, from.load(factors, s.a[slot.stage]), a,
-                                         s.b[slot.stage], false);  // (64, tile_n)
+      register_a<C>::template decode_and_multiply<a_reader<C>>(
+          sums[0], a, from.load(factors, s.a[slot.stage]), s.b[slot.stage], false);  // (64, tile_n)
       base::template wait<0>(sums);
       warp_sync();  // all lanes have read A
       base::release(s, slot.stage);
