@@ -114,6 +114,11 @@ TEST(Shapes, UnsupportedShapesStateTheReason) {
     entry[field] = value;
     EXPECT_TRUE(why_unsupported(parse(entry)[0])) << field;
   }
+  auto entry = valid();
+  entry["dtype"] = "bf16_f32", entry["epilogue"] = "residual";
+  EXPECT_FALSE(why_unsupported(parse(entry)[0]));
+  entry["epilogue"] = "bias_residual";
+  EXPECT_TRUE(why_unsupported(parse(entry)[0]));
 }
 
 TEST(Shapes, ThePublicListIsReadWhole) {

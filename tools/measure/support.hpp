@@ -24,8 +24,8 @@ namespace tw::bench {
 inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
   bool const f32 = holds_float_sums(find_dtype(s.dtype).value().d);
-  if (!s.epilogue.empty() && (f32 || s.batch > 1))
-    return "not supported yet: epilogues of batches or with f32 results";
+  if (!s.epilogue.empty() && ((f32 && s.epilogue != "residual") || s.batch > 1))
+    return "not supported yet: epilogues of batches, or with f32 results others than residual";
   if ((s.scale_d.any() || find_dtype(s.dtype).value().format_d) && s.batch > 1)
     return "not supported yet: batches with scales of D";
   if (s.groups.count > 0 && s.batch > 1) return "groups in a batch";

@@ -10,7 +10,8 @@
 
 namespace tw {
 
-/// A time as rates, and as shares of the ceilings. Bytes: each operand read once, D written once.
+/// A time as rates, and as shares of the ceilings. Bytes: each operand and C read once, D written
+/// once, with the matrices of all groups.
 struct rates {
   double tflops = 0, gb_per_s = 0;
   double of_wgmma = 0, of_dram = 0;
@@ -36,15 +37,20 @@ inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   auto const k = static_cast<double>(p.k);
   auto const d_cols = static_cast<double>(result_cols(p.epilogue, p.n));
   auto const batch = static_cast<double>(p.batch);
-  auto const matrices = [&](matrix_desc const& x) { return x.batch_stride_elems == 0 ? 1 : batch; };
+  auto const matrices = [&](matrix_desc const& x, std::int64_t each) {
+    return x.batch_stride_elems == 0 ? 1 : static_cast<double>(each);
+  };
   auto const size = [&](role x) {  // of an element of A or B in memory, bytes
     weight_format const& f = weights(p, x);
     return f ? 1.0 * f.block_bytes() / (weight_block * f.block_k())
              : 1.0 * size_bytes(matrix_of(p, x)->type);
   };
-  double const bytes = m * k * size(role::a) * matrices(p.a) +
-                       k * n * size(role::b) * matrices(p.b) +
-                       m * d_cols * size_bytes(p.d.type) * matrices(p.d);
+  auto const of_result = [&](matrix_desc const& x) {
+    return m * d_cols * size_bytes(x.type) * matrices(x, p.d_matrices());
+  };
+  double const bytes = m * k * size(role::a) * matrices(p.a, p.a_matrices()) +
+                       k * n * size(role::b) * matrices(p.b, p.b_matrices()) + of_result(p.d) +
+                       (p.c && p.beta != 0 ? of_result(*p.c) : 0);
   rates r;
   r.tflops = 2 * m * n * k * batch / us * 1e-6;
   r.gb_per_s = bytes / us * 1e-3;

@@ -21,7 +21,7 @@ inline bool loads_c(gemm_config const& c, gemm_problem const& q, bool split_k) {
     return elems > 0 && elems * size % tma_chunk_bytes == 0;
   };
   return size == size_bytes(c.d) && q.c->ord == order::row_major && is_chunks(q.c->pitch_elems) &&
-         (q.batch == 1 || is_chunks(q.c->batch_stride_elems));
+         (q.d_matrices() == 1 || is_chunks(q.c->batch_stride_elems));
 }
 
 }  // namespace tw

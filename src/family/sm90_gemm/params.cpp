@@ -239,8 +239,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (!plan.direct_d && loads_c(c, q, s.split_k_tiles > 0) &&
       reinterpret_cast<std::uintptr_t>(e.c.data) % tma_chunk_bytes == 0) {
     d_box const box = d_box_of(c);
-    p.c =
-        map_of(e.c.data, *q.c, q.batch, {d_cols, q.m}, {box.cols, box.rows}, box.swizzle, t, false);
+    p.c = map_of(e.c.data, *q.c, q.d_matrices(), {d_cols, q.m}, {box.cols, box.rows}, box.swizzle,
+                 t, false);
     e.c_by_tma = 1;
   }
   e.fused = fused_of(q, o, plan.swapped);

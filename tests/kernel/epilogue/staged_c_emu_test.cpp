@@ -8,6 +8,7 @@
 #include "family/sm90_gemm/params.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
+#include "tests/kernel/groups/groups_cases.hpp"
 
 namespace tw::test {
 namespace {
@@ -158,6 +159,56 @@ INSTANTIATE_TEST_SUITE_P(
              (i.param.promote_k == 128 ? "" : "_fast") + (i.param.fused ? "_fused" : "") +
              (i.param.gate == gating::none ? "" : "_gate");
     });
+
+/// Groups of K, empty ones too, whose D is beta C.
+TEST(StagedCOfGroups, HasTheBitsOfACThatThreadsRead) {
+  std::mt19937_64 rng(20261201);
+  emu_workspace space;
+  int kernels = 0, empty = 0;
+  for (gemm_family const* f : families())
+    for (int i = 0; i < f->kernel_count(); ++i) {
+      kernel_facts const x = f->facts(i);
+      if (!f->built(i) || x.groups != group_axis::k || is_fp8(x.ab) || is_integer(x.d)) continue;
+      auto const k_is_contiguous = [](operand_major m) { return m == operand_major::k; };
+      grouped_shape const w = {group_axis::k, x.ab, x.d,
+                               k_is_contiguous(x.a) ? order::row_major : order::col_major,
+                               k_is_contiguous(x.b) ? order::col_major : order::row_major};
+      ++kernels;
+      int compared = 0;
+      for (int turn = 0; turn < 60 && compared < 2 && !HasFailure(); ++turn) {
+        grouped_product p = random_groups(rng, w, 150);
+        gemm_operands o = p.operands();
+        space.give(o);
+        std::vector<gemm_plan> plans =
+            plan_candidates(p.problem, o, with_sm_count(known_device("h200"), 3));
+        std::erase_if(plans, [&](gemm_plan const& y) { return y.family != f || y.instance != i; });
+        if (plans.empty() || plans[0].swapped ||
+            make_params(plans[0], plans[0].normal, o, target::emu).epilogue.c_by_tma == 0)
+          continue;
+        SCOPED_TRACE(plans[0].kernel + ", " + p.text());
+        std::vector<std::byte> const before = p.d.bytes;
+        auto const run = [&](gemm_operands const& with) {
+          std::ranges::copy(before, p.d.bytes.begin());  // the address of D stays
+          emu_options options;
+          options.policy = async_policy::random, options.random_warps = true, options.sms = 3;
+          options.seed = rng();
+          emulate(plans[0], with, options);
+          return p.d.bytes;
+        };
+        moved_c const moved(p.c);
+        gemm_operands beside = o;
+        beside.c = moved.data();
+        ASSERT_EQ(make_params(plans[0], plans[0].normal, beside, target::emu).epilogue.c_by_tma, 0);
+        std::vector<std::byte> const got = run(o);
+        ASSERT_TRUE(got == run(beside));
+        ++compared;
+        for (group_range const& r : p.ranges) empty += r.size == 0;
+      }
+      EXPECT_EQ(compared, 2) << f->name(i);
+    }
+  EXPECT_GT(kernels, 2);
+  EXPECT_GT(empty, 0);
+}
 
 }  // namespace
 }  // namespace tw::test

@@ -173,9 +173,15 @@ inline grouped_product random_groups(std::mt19937_64& rng, grouped_shape const& 
     for (std::int64_t i = 0; i < g.count; ++i) p.alphas.push_back(any(0, 4) == 0 ? 0 : normal(rng));
   }
   if (!exact && any(0, 2) == 0) {
-    order const o = g.slots() ? w.d_order : any(0, 1) != 0 ? order::row_major : order::col_major;
+    bool const by_tma = of_k && any(0, 1) != 0;  // C as TMA loads it, of groups of K
+    order const o = g.slots()                  ? w.d_order
+                    : by_tma || any(0, 1) != 0 ? order::row_major
+                                               : order::col_major;
     std::int64_t const inner = o == order::row_major ? d_cols : m;
-    p.c = make_matrix(any(0, 1) != 0 ? elem::f32 : w.d, o, m, d_cols, any(0, 3), fill,
+    int const of_16_bytes = 16 / size_bytes(w.d);
+    std::int64_t const extra =
+        by_tma ? (inner + of_16_bytes - 1) / of_16_bytes * of_16_bytes - inner : any(0, 3);
+    p.c = make_matrix(!by_tma && any(0, 1) != 0 ? elem::f32 : w.d, o, m, d_cols, extra, fill,
                       of_k || g.slots() ? g.count : 1, batch_form::behind, 0);
     if (g.slots()) {  // D's distance of slots, in lines
       std::int64_t const outer = o == order::row_major ? m : d_cols;

@@ -355,4 +355,23 @@ TEST(PlanCommand, RefusesInvalidProblems) {
   EXPECT_EQ(run_command({"plan", "16", "16", "16", "--ab", "fp7"}).status, 2);
 }
 
+/// Groups of K have a D and a C each.
+TEST(Ceilings, BytesAreOfTheMatricesOfAllGroups) {
+  constexpr std::int64_t m = 64, n = 96, k = 1000, groups = 5;
+  tw::gemm_problem p{m,
+                     n,
+                     k,
+                     {tw::elem::bf16, tw::order::col_major, m},
+                     {tw::elem::bf16, tw::order::row_major, n},
+                     {tw::elem::f32, tw::order::row_major, n, m * n}};
+  p.groups = tw::group_desc{.axis = tw::group_axis::k, .count = groups};
+  auto const bytes = [&] { return tw::rates_of(p, 1e-3, tw::known_device("h200")).gb_per_s; };
+  double const operands = (m + n) * k * 2, results = m * n * groups * 4;
+  EXPECT_DOUBLE_EQ(bytes(), operands + results);
+  p.c = p.d, p.beta = 1;
+  EXPECT_DOUBLE_EQ(bytes(), operands + 2 * results);
+  p.beta = 0;
+  EXPECT_DOUBLE_EQ(bytes(), operands + results);
+}
+
 }  // namespace
