@@ -39,7 +39,7 @@ std::string name_of(gemm_plan const& p) {
 }
 
 /// Takes 100 us for every plan but the one that is named, whose trial takes `trial_us` and whose
-/// comparison takes `compared_us`, less `early_gain` of that where it starts early.
+/// comparison takes `compared_us`, less `early_gain` of that if it starts early.
 class fake_meter final : public plan_meter {
  public:
   using sizes_t = std::vector<std::int64_t>;
@@ -59,18 +59,21 @@ class fake_meter final : public plan_meter {
     ++trials;
     return name_of(p) == fast ? trial_us : 100;
   }
-  std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
+  std::vector<burst_times> compare(std::vector<gemm_plan> const& plans) override {
     ++comparisons;
-    std::vector<double> us;
-    for (gemm_plan const& p : plans)
-      us.push_back(name_of(p) == fast ? compared_us * (1 - early_gain * p.starts_early) : 100);
-    return us;
+    std::vector<burst_times> times;
+    for (gemm_plan const& p : plans) {
+      double const us = name_of(p) == fast ? compared_us * (1 - early_gain * p.starts_early) : 100;
+      times.push_back({us, us + slower_burst_us * p.starts_early});
+    }
+    return times;
   }
 
   static constexpr std::int64_t no_memory = 8;
   std::string fast;
   sizes_t group_sizes;  // of the last GEMM
   double trial_us = 50, compared_us = 50, early_gain = 0;
+  double slower_burst_us = 0;  // of launches that start early, than their median
   int trials = 0, comparisons = 0, die_after = -1;
 };
 
@@ -156,12 +159,16 @@ TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
   gemm_problem const p = tn(512, 512, 512);
   meter_.fast = name_of(meter_.begin(p)[7]);
   struct {
-    double gain;
+    double gain, slower_burst_us;
     std::optional<bool> early;
     double us;
-  } const cases[] = {{0.06, true, 47}, {-0.06, false, 50}, {0.005, std::nullopt, 0}};
+  } const cases[] = {{0.06, 0, true, 47},
+                     {-0.06, 0, false, 50},
+                     {0.005, 0, std::nullopt, 0},
+                     {0.06, 2, true, 47},
+                     {0.06, 4, false, 50}};
   for (auto const& c : cases) {
-    meter_.early_gain = c.gain;
+    meter_.early_gain = c.gain, meter_.slower_burst_us = c.slower_burst_us;
     run({.problems = {{p}}, .again = true});
     EXPECT_EQ(results_[0].fastest.starts_early, c.early) << c.gain;
     if (c.early) {
@@ -169,10 +176,10 @@ TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
     }
     EXPECT_EQ(finished()[0].fastest.starts_early, c.early) << c.gain;
   }
-  EXPECT_EQ(meter_.comparisons, 6);
+  EXPECT_EQ(meter_.comparisons, 10);
   meter_.compared_us = 100, meter_.early_gain = 0;  // an early start is lost in that
   run({.problems = {{p}}, .again = true});
-  EXPECT_EQ(meter_.comparisons, 7);
+  EXPECT_EQ(meter_.comparisons, 11);
   EXPECT_EQ(results_[0].fastest.starts_early, std::nullopt);
 }
 

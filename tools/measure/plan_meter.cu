@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_meter.cu  Times plans on the current GPU.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -34,17 +35,17 @@ class gpu_meter final : public plan_meter {
     return trial_us(device_.watch(), *sets_, plan, bursts_, warm_up);
   }
 
-  std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
+  std::vector<burst_times> compare(std::vector<gemm_plan> const& plans) override {
     std::vector<std::unique_ptr<graph_contender>> programs;
     std::vector<contender*> contenders;
     for (gemm_plan const& p : plans) {
       programs.push_back(program_of(device_.watch(), *sets_, p, options_.batch_s));
       contenders.push_back(programs.back().get());
     }
-    std::vector<double> us;
+    std::vector<burst_times> times;
     for (auto const& samples : measure_bursts(contenders, options_.protocol, pause))
-      us.push_back(median_us(samples));
-    return us;
+      times.push_back({median_us(samples), std::ranges::max(figures(samples, &sample::us))});
+    return times;
   }
 
  private:

@@ -11,6 +11,11 @@
 
 namespace tw::bench {
 
+/// Microseconds of a launch of a plan in several bursts.
+struct burst_times {
+  double median, most;
+};
+
 /// The clock of a plan: a GPU, or a test.
 class plan_meter {
  public:
@@ -22,9 +27,9 @@ class plan_meter {
                                        std::vector<std::int64_t> const& sizes) = 0;
   /// Microseconds of a launch: the least of a few short bursts.
   virtual double trial(gemm_plan const& plan) = 0;
-  /// Times of several plans, interleaved, under the protocol of published results: medians.
-  /// Each plan's launches follow each other, and start early if the plan says so.
-  virtual std::vector<double> compare(std::vector<gemm_plan> const& plans) = 0;
+  /// Times of several plans, interleaved, under the protocol of published results. Each plan's
+  /// launches follow each other, and start early if the plan says so.
+  virtual std::vector<burst_times> compare(std::vector<gemm_plan> const& plans) = 0;
 };
 
 /// Times plans on the current GPU. Throws `rejected` (TW05xx without a GPU, TW0710, TW0712).

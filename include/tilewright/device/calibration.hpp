@@ -71,6 +71,8 @@ struct gemm_calibration {
   double epilogue_fused_clocks;         // of a fused epilogue, per accumulator
   // For an element of C: by TMA, read by threads two columns at a time, and one at a time
   double epilogue_c_tma_clocks, epilogue_c_pair_clocks, epilogue_c_single_clocks;
+  // Groups of K: for a byte of C that TMA loads when staging buffers of its tile are free again.
+  double later_c_clocks, later_c_clocks_pingpong;
   double exposed_pingpong, exposed_m_major, exposed_64;  // share that ping-pong does not hide
 
   // Split-K and stream-K,
@@ -138,11 +140,12 @@ struct operand_order_calibration {
 /// Model of the GEMV kernels (docs/decisions/0014).
 struct gemv_calibration {
   double launch_us;
-  double dram_bytes_per_us;           // one column,
-  double dram_bytes_per_us_columns;   // 2 to 4,
-  double dram_bytes_per_us_8;         // 5 to 8,
-  double dram_bytes_per_us_16;        // 9 to 16
-  double turn_us_fma, turn_us_mma;    // of one turn of a CTA's loop,
+  double dram_bytes_per_us;          // one column,
+  double dram_bytes_per_us_columns;  // 2 to 4,
+  double dram_bytes_per_us_8;        // 5 to 8,
+  double dram_bytes_per_us_16;       // 9 to 16
+  // Of one turn of a CTA's loop: with fma, with mma, and with mma of 8-bit operands,
+  double turn_us_fma, turn_us_mma, turn_us_mma_8;
   double group_us_fma, group_us_mma;  // and for each group of rows
   double sm_bytes_per_us;             // of one SM
 };

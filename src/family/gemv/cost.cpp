@@ -28,7 +28,8 @@ predicted_times predict(gemm_problem const& q, gemv_config const& c, int ctas, d
       rows * cols * static_cast<double>(q.batch) * (size_bytes(c.d) + c_bytes);
   auto const iterations = static_cast<double>(divide_up(q.k / c.piece(), c.iteration_pieces()));
   auto const rounds = static_cast<double>(divide_up(groups, ctas));
-  double const group = c.by_mma() ? iterations * m.turn_us_mma + m.group_us_mma
+  double const turn_mma = size_bytes(c.ab) == 1 ? m.turn_us_mma_8 : m.turn_us_mma;
+  double const group = c.by_mma() ? iterations * turn_mma + m.group_us_mma
                                   : iterations * m.turn_us_fma + m.group_us_fma;
   double const iteration_bytes =
       static_cast<double>(c.cta_rows()) * c.iteration_pieces() * c.piece() * size_bytes(c.ab);

@@ -32,15 +32,19 @@ inline bool starts_early(gemm_plan const& plan, tile_split const& s, cost const&
   };
   // Of 8-bit operands without scales in the main loop, 80 of 97 plans of at most a CTA for each SM
   // gain or lose so (docs/decisions/0071): the CTAs of both launches fit, or a few SMs are free.
-  // All of 12 plans that load each weight once gain (0091).
+  // All of 12 plans that load each weight once gain (0091). If both launches fit, longer plans
+  // are faster in one run and slower in the next, but not if rows have scales (0092).
   if (size_bytes(c.a.multiplied) == 1 && !c.scaled() && ctas <= dev.sm_count && t.copies_us == 0) {
     // Shares of the SMs: both launches fit; a few SMs are free, at least and at most; all.
     constexpr double both_fit = 0.5, few_free_from = 0.73, few_free_to = 0.95, all = 1;
+    constexpr double both_fit_max_us = 9;
     constexpr double few_free_max_us = 30;  // with a tile for each CTA; longer plans lose
     double const share = static_cast<double>(ctas) / dev.sm_count;
     bool const few_free = share > few_free_from && share < few_free_to && s.tiles <= s.clusters &&
                           t.total_us < few_free_max_us;
-    return share <= both_fit || few_free || share == all || weights_once(128);
+    bool const steady =
+        t.total_us < both_fit_max_us || row_scale_clocks(q, dev.model->scales, c) > 0;
+    return (share <= both_fit && steady) || few_free || share == all || weights_once(128);
   }
   if (t.reads_us + t.copies_us < m.max_read_share * t.total_us) return true;
   if (t.copies_us > 0) return false;
