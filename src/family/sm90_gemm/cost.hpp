@@ -218,6 +218,16 @@ inline double clocks_of_c(gemm_calibration const& m, gemm_problem const& p, gemm
   return pairs ? m.epilogue_c_pair_clocks : m.epilogue_c_single_clocks;
 }
 
+/// Clocks of a tile for C that is loaded while the tile is stored, when staging buffers are free
+/// again. Only groups of K take them: their main loops are short, in other GEMMs C is in L2.
+inline double later_c_clocks(gemm_calibration const& m, gemm_problem const& p, gemm_config const& c,
+                             tile_split const& s, double results) {
+  if (c.ragged != group_axis::k || !loads_c(c, p, s.split_k_tiles > 0)) return 0;
+  double const later = 1 - static_cast<double>(c_buffers_of(c)) / epilogue_tiles_of(c);
+  return results * size_bytes(c.d) * later *
+         (c.pingpong ? m.later_c_clocks_pingpong : m.later_c_clocks);
+}
+
 /// Clocks that a CTA needs for the scales of a tile's results.
 inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m, double results) {
   if (!p.scale_d) return 0;
@@ -349,7 +359,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
   r.dram_us = r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.epilogue_partial_line_factor) +
                             aux + d_scales) /
                                m.dram_bytes_per_us;
-  r.epilogue_us = us(epilogues * epilogue);
+  r.epilogue_us = us(epilogues * epilogue + tiles * later_c_clocks(m, p, c, s, results));
   if (c.cluster_k > 1)
     r.split_k_us =
         m.cluster_reduction_us + us(sum_bytes * tile_elems / m.cluster_reduction_bytes_per_clock);

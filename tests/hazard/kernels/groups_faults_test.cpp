@@ -47,8 +47,7 @@ constexpr gemm_config rows = of(2, group_axis::m), not_clipped = of(3, group_axi
                       read_before_wait = of(4, group_axis::m), one_short = of(6, group_axis::m);
 constexpr gemm_config biased = of(2, group_axis::m, elem::bf16, epilogue_id::ops),
                       bias_of_neighbour = of(3, group_axis::m, elem::bf16, epilogue_id::ops);
-constexpr gemm_config of_k = of(2, group_axis::k, elem::f32),
-                      empty_not_written = of(3, group_axis::k, elem::f32);
+constexpr gemm_config of_k = of(2, group_axis::k), empty_not_written = of(3, group_axis::k);
 constexpr gemm_config blocks = scaled(2), blocks_go_on = scaled(3);
 
 }  // namespace

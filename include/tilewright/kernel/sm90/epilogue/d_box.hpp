@@ -107,6 +107,12 @@ TW_HD constexpr int staging_buffers(gemm_config const& c) {
   return stored > loaded ? stored : loaded;
 }
 
+/// The staging buffers of each warpgroup that C by TMA lands in. Each has equally many epilogue
+/// tiles.
+TW_HD constexpr int c_buffers_of(gemm_config const& c) {
+  return dividing_buffers(c, staging_buffers(c));
+}
+
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.
 TW_HD constexpr layout d_box_layout(gemm_config const& c) {
   d_box const b = d_box_of(c);

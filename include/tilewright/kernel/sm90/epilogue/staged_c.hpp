@@ -22,11 +22,7 @@ template <gemm_config C>
 struct c_buffers {
   static constexpr int of_fragment = C.d_cols() / d_box_of(C).cols;
   static constexpr int tiles = epilogue_tiles_of(C);
-  static constexpr int count = [] {
-    int n = staging_buffers(C) < tiles ? staging_buffers(C) : tiles;
-    while (n > 1 && tiles % n != 0) --n;
-    return n;
-  }();
+  static constexpr int count = c_buffers_of(C);
   static constexpr int turns = tiles / count;  // of a buffer, for each tile of D
 };
 
