@@ -75,8 +75,12 @@ expected_element saturated(expected_element e, double most) {
 double bound_magnitude(elem operand, double x) {
   double const magnitude = std::fabs(x);
   float_format const f = traits_of(multiplied_type(operand)).format;
-  if (magnitude == 0 || f.bits() < 16) return magnitude;
+  if (magnitude == 0 || f.bits() < 8) return magnitude;
   return std::max(magnitude, std::ldexp(1.0, 1 - f.bias()));
+}
+
+double subnormal_floor(gemm_problem const& p) {
+  return is_fp8(p.a.type) && !is_block_scaled(p) ? fp8_sum_error(p).floor : 0;
 }
 
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
@@ -112,9 +116,7 @@ bound_terms make_bound_terms(gemm_problem const& p) {
     t.sum_floor = e.floor;
     t.out_floor += std::fabs(t.alpha) * n * 0x1p-126;
   } else if (is_fp8(p.a.type)) {
-    sum_error const e = fp8_sum_error(p);
-    t.sum_unit = e.unit + n * 0x1p-52;
-    t.sum_floor = e.floor;
+    t.sum_unit = fp8_sum_error(p).unit + n * 0x1p-52;
   } else if (is_8_bit_integer(p.a.type)) {
     t.sum_unit = holds_integer_sums(p.d.type) ? 0 : 0x1p-24;
     t.sum_floor = 0;

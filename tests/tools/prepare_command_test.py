@@ -165,6 +165,7 @@ class Prepare(CommandCase):
                     self.assertLessEqual(abs(g - w), abs(w) / 128 + 0.02)
                 whole = self.content("w.npy")
                 self.assertEqual(record["version"], whole[whole.index(b"TWWEIGHT") + 8])
+                self.assertEqual(record["version"], 2 if name == "up.weight_packed" else 1)
                 if name == "mx.weight":
                     continue
                 nibbles, at = self.rows()

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tilewright/kernel/weights/weights.hpp"
+#include "tilewright/problem/signed_nibble.hpp"
 #include "tools/check/random_weights.hpp"
 
 namespace tw::bench {
@@ -36,6 +37,12 @@ std::vector<std::byte> weights_of_factor_one(weights_desc one, std::mt19937_64& 
   return prepared;
 }
 
+/// A weight without its factor: an integer of int4.
+e4m3 code_of(weights_desc const& w, std::byte const* blocks, std::int64_t n, std::int64_t k) {
+  e4m3 const code = e4m3_weight_at(w, blocks, 0, n, k).code;
+  return w.format.is_signed() ? to_e4m3(to_float(code) * signed_factor, saturation::none) : code;
+}
+
 bench_weights random_matrix(weights_desc const& w, elem decoded, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   weights_desc one = w;
@@ -56,7 +63,7 @@ bench_weights random_matrix(weights_desc const& w, elem decoded, std::uint64_t s
   for (std::int64_t n = 0; n < w.n; ++n)
     for (std::int64_t k = 0; k < w.k; ++k)
       made.decoded[static_cast<std::size_t>(n * w.k + k)] =
-          static_cast<std::byte>(e4m3_weight_at(one, made.blocks.data(), 0, n, k).code.bits);
+          static_cast<std::byte>(code_of(one, made.blocks.data(), n, k).bits);
   return made;
 }
 

@@ -25,20 +25,20 @@
 //    because they are below float32's normal range.
 //    The hardware adds the exponents of a product's factors, and takes the exponent of the
 //    smallest normal number for a subnormal one. The product itself may then be far smaller. So T
-//    of f16, bf16 and tf32 counts a factor that is not zero as the smallest normal number at
-//    least (bound_magnitude).
+//    of floats of 8 bits and more counts a factor that is not zero as the smallest normal number
+//    at least (bound_magnitude).
 //    The others:
 //      e4m3, e5m2  The products have at most 8 significant bits. A step of 32 products and the
 //                  running sum cuts each of its 33 addends, and the result, below 2^-13 of the
 //                  largest addend's power of two (base/accumulator_bits.hpp):
 //                          v = 34 2^-13 of the sum of their magnitudes.
-//                  The power of two of a product is that of its factors' exponents, and a subnormal
-//                  factor has the smallest normal one: a product whose value is less than that
-//                  costs up to 33 2^-13 2^e, e the largest such sum of exponents (2 for e4m3, 1 for
-//                  e5m2, 9 for both). With a promotion every P elements of K a sum has s = P / 32
-//                  steps, then at most 2 K / P + 2 additions in float32, those of split K included:
-//                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T + 2 K / 32 33 2^(e - 13)
+//                  With a promotion every P elements of K a sum has s = P / 32 steps, then at most
+//                  2 K / P + 2 additions in float32, those of split K included:
+//                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T
 //                  Without, s = K / 32. A tcgen05.mma keeps 25 bits: the bound holds there, too.
+//                  If T has the plain magnitudes, products with subnormal factors cost up to
+//                  2 K / 32 33 2^(e - 13) more (subnormal_floor), e the largest sum of a subnormal
+//                  and another exponent: 2 for e4m3, 1 for e5m2, 9 for both.
 //      s8, u8      The sum is exact. It is rounded once to float32, by 2^-24; not where D is s32.
 //                  Where sums may wrap around, S is the number that 32 bits hold of it.
 //      f32, tf32   S is the sum over the operands as tf32, whose products are exact too.
@@ -101,8 +101,12 @@ struct bound_terms {
 };
 
 /// |x| as T has it: an element of A or B of this type that is not zero counts as at least the
-/// smallest normal number; but of 8 bits and fewer |x|, for which the bound has terms.
+/// smallest normal number; but of less than 8 bits |x|, for which the bound has terms.
 double bound_magnitude(elem operand, double x);
+
+/// The error of sums of e4m3 and e5m2 products beyond the bound, if T has plain magnitudes and some
+/// factors are subnormal; in units of the largest scale. 0 of other operands.
+double subnormal_floor(gemm_problem const& p);
 
 bound_terms make_bound_terms(gemm_problem const& p);
 /// Of 16-bit operands.

@@ -13,7 +13,7 @@
 namespace tw {
 
 inline constexpr float signed_factor = 256;
-/// Larger scales are refused: times signed_factor they leave less than four binades of float32.
+/// Larger scales are refused: times signed_factor they leave less than five binades of float32.
 inline constexpr float largest_signed_scale = 0x1p115F;
 
 TW_HD constexpr unsigned signed_nibble_of(int q) {

@@ -198,7 +198,9 @@ e4m3_weight e4m3_weight_at(weights_desc const& w, void const* blocks, std::int64
                       : std::ldexp(to_float(e2m1{static_cast<std::uint8_t>(q)}),
                                    from.scales()[in_block / static_cast<std::size_t>(f.group)] -
                                        relative_exponent_bias);
-  return {to_e4m3(x, saturation::none), from.factor_value()};
+  // Kernels multiply signed nibbles as q 2^-8.
+  float const of_factor = f.is_signed() ? signed_factor : 1;
+  return {to_e4m3(x / of_factor, saturation::none), from.factor_value() * of_factor};
 }
 
 }  // namespace tw

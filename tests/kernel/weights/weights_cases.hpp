@@ -215,12 +215,15 @@ inline weights_product random_weights_product(std::mt19937_64& rng, kernel_facts
   auto const fill = [&] { return normal(rng); };
   weights_product p;
   weight_format f = facts.weights;
-  int const m = any(1, 150), n = any(1, 300);
-  int k = f.group * any(1, 384 / f.group);
+  // In a quarter of the cases each consumer of six multiplies several K blocks.
+  bool const deep = any(0, 3) == 0;
+  int const most_k = deep ? 2048 : 384;
+  int const m = any(1, deep ? 40 : 150), n = any(1, 300);
+  int k = f.group * any(1, most_k / f.group);
   if (f.fp8 && f.code == weight_code::int4) f.group = std::array{f.group, 0, k}[any(0, 2)];
   if (f.group == 64) {
     f.group = any(0, 3) == 0 ? 0 : 64 * any(1, 3);
-    if (f.group > 0) k = f.group * any(1, 2);
+    if (f.group > 0) k = f.group * any(1, deep ? most_k / f.group : 2);
   }
   std::int64_t const batch = any(0, 3) == 0 ? any(2, 3) : 1;
   int const matrices = batch > 1 && any(0, 1) != 0 ? static_cast<int>(batch) : 1;

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <vector>
 
 #include "tilewright/arch/emu/launch.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/kernel/sm90/check_config.hpp"
+#include "tilewright/kernel/sm90/turn_sums.hpp"
 #include "tilewright/kernel/sm90/weights_a.hpp"
 #include "tilewright/kernel/weights/weights.hpp"
 
@@ -344,6 +346,36 @@ TEST(WeightsDecode, IntFourWithZeroPointsForE4m3) {
   }
   for (auto const& of_nibble : pairs)
     for (int const count : of_nibble) EXPECT_GT(count, 0);
+}
+
+template <int Turns>
+constexpr gemm_config in_turns = [] {
+  gemm_config c;
+  c.k_turns = Turns;
+  return c;
+}();
+
+template <int Turns>
+void expect_each_block_once() {
+  using sums = turn_sums<in_turns<Turns>>;
+  for (int first = 0; first < 4 * Turns; ++first)
+    for (int blocks = 0; blocks < 5 * Turns; ++blocks) {
+      std::vector<int> taken(static_cast<std::size_t>(blocks), 0);
+      for (int turn = 0; turn < Turns; ++turn) {
+        int const place = sums::place_of(turn, first);
+        EXPECT_EQ((first + place) % Turns, turn) << "the stage has another reader";
+        for (int i = 0; i < sums::blocks_of(place, blocks); ++i)
+          ++taken.at(static_cast<std::size_t>(place + i * Turns));
+      }
+      EXPECT_EQ(taken, std::vector<int>(taken.size(), 1)) << first << ", " << blocks;
+    }
+}
+
+/// Each stage has one reader in all rounds of the ring, and each K block one consumer.
+TEST(TurnSums, PlacesCoverEachBlockOnce) {
+  expect_each_block_once<2>();
+  expect_each_block_once<3>();
+  expect_each_block_once<6>();
 }
 
 }  // namespace

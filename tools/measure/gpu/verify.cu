@@ -191,6 +191,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
   params.terms = make_bound_terms(p);
+  params.terms.sum_floor += subnormal_floor(p);  // T has plain magnitudes
   if (has_scales(p)) params.terms.sum_floor *= largest_scales;
   params.step_unit = step_unit_of(p);
   params.tally = reinterpret_cast<compare_tally*>(tally.data());

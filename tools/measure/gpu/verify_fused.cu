@@ -56,6 +56,13 @@ struct host_copy {
   }
 };
 
+/// The terms of the bound for plain magnitudes, which the device adds.
+fused_terms terms_of(gemm_problem const& p) {
+  fused_terms t = make_fused_terms(p);
+  t.out.sum_floor += subnormal_floor(p);
+  return t;
+}
+
 /// The largest shares of the bounds over some rows and columns of D.
 class comparison {
  public:
@@ -64,7 +71,7 @@ class comparison {
         o_(o),
         host_(p, o),
         baseline_(baseline),
-        terms_(make_fused_terms(p)) {}
+        terms_(terms_of(p)) {}
 
   /// `all_columns`: `columns` are all of D, so that the computed scales of its rows are compared
   /// too.

@@ -80,7 +80,8 @@ void unprepare_weights(weights_desc const& w, void const* prepared, weight_rows_
 double weight_at(weights_desc const& w, void const* blocks, std::int64_t matrix, std::int64_t n,
                  std::int64_t k);
 
-/// A weight for e4m3: the number that the tensor cores multiply, and the factor of the sum.
+/// A weight for e4m3: the number that the tensor cores multiply (of signed nibbles q 2^-8), and the
+/// factor of the sum.
 /// weight_at() is code times factor.
 struct e4m3_weight {
   e4m3 code;
