@@ -135,10 +135,10 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                                             : s.promoted_in_turn;
   double const waits = waiting_clocks_of(s, c, columns) /
                        (c.tile_m / wgmma_m * block_multiplies * wgmma_clocks_of(model.gemm, c));
-  double const cost = (c.in_turn()                                     ? in_turn
-                       : c.parts_in_turn() || c.math_warpgroups() == 1 ? waits
-                       : c.scaled()                                    ? scaled
-                                                                       : 1 / promoted - 1) *
+  double const cost = (c.in_turn()                               ? in_turn
+                       : c.parts_in_turn() || c.consumers() == 1 ? waits
+                       : c.scaled()                              ? scaled
+                                                                 : 1 / promoted - 1) *
                       scale_block_k / c.promote_k();
   return cost / (1 + cost);
 }

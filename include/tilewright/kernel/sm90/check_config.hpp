@@ -66,11 +66,12 @@ constexpr bool is_checked() {
       "[TW0204] weights of 4 bits are multiplied in 16 bits, or as e4m3 with promoted sums and "
       "without float zero points, in tiles of 64 or 128 rows; D is M-major, alone and without "
       "scales");
-  static_assert(
-      C.k_turns == 1 || (C.weights() && !C.fused() && !C.grouped() && C.cluster_k == 1 &&
-                         C.stages % C.k_turns == 0 && (C.consumers() == 4 || C.consumers() == 6)),
-      "[TW0204] four or six consumers take K blocks in turn, in kernels of 4-bit weights "
-      "without groups and fused epilogue; the number of stages is a multiple of the turns");
+  static_assert(C.k_turns == 1 ||
+                    (C.weights() && !C.fused() && !C.grouped() && !C.pingpong && C.cluster_k == 1 &&
+                     C.stages % C.k_turns == 0 && (C.consumers() == 4 || C.consumers() == 6)),
+                "[TW0204] four or six consumers take K blocks in turn, in kernels of 4-bit weights "
+                "without groups, fused epilogue and ping-pong; the number of stages is a multiple "
+                "of the turns");
   static_assert(!C.gates_rows() || (size_bytes(C.d) == 2 && C.tile_n % (2 * wgmma_n_step) == 0),
                 "[TW0204] with 4-bit weights and a gate D has 16 bits, and a tile columns in 16s");
   return true;
