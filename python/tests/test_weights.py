@@ -97,9 +97,10 @@ def test_a_list_of_experts(layout):
     prepared = tw.prepare(*(list(x) for x in zip(*experts)), **to)
     assert prepared.shape == (3, K, N)
     x = values(np.random.default_rng(1), (3, 24, K), "bfloat16")
-    d = tw.gemm(x, prepared, invariant=True)
+    d = tw.gemm(x, prepared)
     for i, expert in enumerate(experts):
-        assert (d[i] == tw.gemm(x[i], tw.prepare(*expert, **to), invariant=True)).all()
+        alone = f64(tw.gemm(x[i], tw.prepare(*expert, **to)))  # another kernel may be planned
+        assert (abs(f64(d[i]) - alone) <= 2.0**-7 * abs(alone) + 2.0**-14 * abs(alone).max()).all()
     with pytest.raises(tw.RefusedError, match="TW0616"):
         tw.prepare([x[0] for x in experts] + [experts[0][0][:16]], **to)
 
