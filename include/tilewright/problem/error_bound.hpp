@@ -33,7 +33,7 @@
 //                  largest addend's power of two (base/accumulator_bits.hpp):
 //                          v = 34 2^-13 of the sum of their magnitudes.
 //                  With a promotion every P elements of K a sum has s = P / 32 steps, then at most
-//                  2 K / P + 2 additions in float32, those of split K included:
+//                  2 K / P + 2 additions in float32, with the additions of split K:
 //                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T
 //                  Without, s = K / 32. A tcgen05.mma keeps 25 bits: the bound holds there, too.
 //                  If T has the plain magnitudes, products with subnormal factors cost up to

@@ -32,8 +32,8 @@ inline bool starts_early(gemm_plan const& plan, tile_split const& s, cost const&
   };
   // Of 8-bit operands without scales in the main loop, 80 of 97 plans of at most a CTA for each SM
   // gain or lose so (docs/decisions/0071): the CTAs of both launches fit, or a few SMs are free.
-  // All of 12 plans that load each weight once gain (0091). If both launches fit, longer plans
-  // are faster in one run and slower in the next, but not if rows have scales (0092).
+  // All of 12 plans that load each weight once gain (0091). If both launches fit, plans of 9 us and
+  // more gain with scales of rows; without, they gain in one run and lose in the next (0092).
   if (size_bytes(c.a.multiplied) == 1 && !c.scaled() && ctas <= dev.sm_count && t.copies_us == 0) {
     // Shares of the SMs: both launches fit; a few SMs are free, at least and at most; all.
     constexpr double both_fit = 0.5, few_free_from = 0.73, few_free_to = 0.95, all = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// weights_turns_test.cpp  Kernels of 4-bit weights whose consumers take K blocks in turn, and whose
-//                         ordinary loads and stores are seen: of stages, and of the sums that
-//                         consumers give each other.
+// weights_turns_test.cpp  Kernels of 4-bit weights whose consumers take K blocks in turn. The
+//                         emulator checks all loads and stores: of operand stages, and of the sums
+//                         that consumers write to shared memory and consumer 0 adds.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,7 +29,8 @@ constexpr gemm_config kernel_of(int turns, int tile_m, int tile_n, int stages, b
 }
 
 /// D^T (n, m) of weights (m, k) and activations (n, k), small integers. One CTA computes all tiles.
-/// A tile has fewer K blocks than turns, or begins in another stage than the tile before it.
+/// With one K block a tile has fewer blocks than consumers. With 5 and 13 blocks the second tile
+/// begins in another stage than the first.
 template <gemm_config C>
 void expect_clean_and_right(std::uint64_t seed) {
   constexpr int counts[] = {1, 5, 13, 8}, m = 256, n = 32;

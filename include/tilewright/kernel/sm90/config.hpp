@@ -96,9 +96,9 @@ struct gemm_config {
   TW_HD constexpr bool reads_c_in_pairs() const {
     return !operands().scales && !d_m && !(scaled() && gated()) && !grouped() && size_bytes(d) > 1;
   }
-  /// Do consumers begin to bring C before their main loop, to L2 or by TMA? Kernels of groups of
-  /// rows or columns and of CTAs that divide K do not, nor do swap-AB kernels, because their C is
-  /// small. The largest tiles of 8-bit operands without promotion lack the registers.
+  /// Do consumers load C by TMA, or prefetch C to L2, before their main loop? Not in kernels of
+  /// groups of rows or columns, of CTAs that divide K, and of swap-AB (a small C). In the largest
+  /// tiles of 8-bit operands without promotion, threads have too few registers for it.
   TW_HD constexpr bool begins_c() const {
     return (!grouped() || ragged == group_axis::k) && cluster_k == 1 && !d_m &&
            (size_bytes(a.multiplied) > 1 || fragments() * tile_n < 256 || promote_k() > 0);

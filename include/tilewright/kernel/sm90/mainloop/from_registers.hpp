@@ -60,8 +60,8 @@ struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
 
  private:
   /// The loop of kernels whose threads have registers for one K block of A. A consumer decodes a
-  /// block only after its wgmmas of the block before have finished; wgmmas of other consumers run
-  /// meanwhile (docs/decisions/0091).
+  /// block only after its wgmmas of the block before have finished. During the decode the tensor
+  /// cores run wgmmas of other consumers (docs/decisions/0091).
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, Issued const& issued,

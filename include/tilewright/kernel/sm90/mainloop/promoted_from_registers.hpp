@@ -92,8 +92,8 @@ struct gemm_mainloop<C, mainloop_kind::promoted_from_registers> : mainloop_stage
   }
 
   /// The loop of kernels whose threads have registers for one K block of A. A consumer decodes a
-  /// block only after its wgmmas of the block before have finished; wgmmas of other consumers run
-  /// meanwhile.
+  /// block only after its wgmmas of the block before have finished. During the decode the tensor
+  /// cores run wgmmas of other consumers.
   template <class Smem, class Issued>
   TW_DEVICE static void one_block(Smem& s, ring<C.stages>& slot, consumer_part const& part,
                                   sums_of<C, C.tile_n>& acc, sums_of<C, C.tile_n>& sums,
